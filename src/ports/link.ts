@@ -1,0 +1,81 @@
+import type { Notification, Request, Response } from '../protocol/envelope.ts';
+import type { Fault } from '../protocol/errors.ts';
+import type { ListKind } from './meter.ts';
+
+/** One live, initialised MCP connection from the gateway to an upstream. */
+export interface Link {
+  readonly upstream: string;
+  readonly isolation: 'session' | 'shared';
+  readonly peer: Peer;
+  /** Requests under way. */
+  readonly inFlight: number;
+  /**
+   * A request of the gateway's own. Resolves with the JSON text of the result; rejects with a Fault, or with an
+   * AnsweredError when the upstream answered with a JSON-RPC error. `params` is JSON text. Bounded by `timeoutMs`.
+   */
+  ask(method: string, params?: string, timeoutMs?: number): Promise<string>;
+  /** Forwards a caller's request under an id of this link; exactly one of the reply's `answered` and `failed` is called, once, never synchronously. */
+  relay(outgoing: Outgoing, reply: Reply): Relayed;
+  /** Ends the link. Calls in flight fail with upstream_closed. Idempotent. */
+  close(): Promise<void>;
+}
+
+/** What an upstream said of itself in its answer to `initialize`. */
+export interface Peer {
+  readonly protocolVersion: string;
+  readonly capabilities: Readonly<Record<string, unknown>>;
+  readonly instructions: string | undefined;
+}
+
+export interface Outgoing {
+  readonly message: Request;
+  /** What policy judged and the upstream is to see: its original name, the URI. */
+  readonly name?: string;
+  readonly uri?: string;
+}
+
+export interface Reply {
+  /** `receivedAt` is the monotonic time at which the answer was read from the upstream. */
+  answered(response: Response, receivedAt: number): void;
+  /** Progress of this call, already in order; `token` is the link's own and is to be replaced by the caller's. */
+  progress(notification: Notification): void;
+  /** `again`: the upstream did not take the request, so it may be sent once more on a new link. */
+  failed(fault: Fault, again: boolean): void;
+}
+
+export interface Relayed {
+  /** Tells the upstream at once; nothing is said to the reply afterwards and a late answer is dropped and counted. `notification` is the caller's own cancellation, forwarded with the id replaced. */
+  cancel(notification?: Notification): void;
+  /** Monotonic time at which the request left for the upstream. */
+  readonly sentAt: number;
+}
+
+/** Who opens a link of its own: one session. */
+export interface LinkUser {
+  readonly session: string;
+  updated(upstream: string, uri: string): void;
+  logged(upstream: string, notification: Notification): void;
+}
+
+/** How a session reaches the upstreams. */
+export interface Links {
+  /** The link that serves this session: its own or the shared one. Rejects with a Fault; a ready link comes without a promise. */
+  acquire(upstream: string, user: LinkUser): Link | Promise<Link>;
+  /**
+   * From now on the user hears of updates of `uri`, across reconnects, after each of which it hears one. Rejects with a
+   * Fault or an AnsweredError. Subscribing twice is once.
+   */
+  subscribe(upstream: string, uri: string, user: LinkUser): Promise<void>;
+  unsubscribe(upstream: string, uri: string, user: LinkUser): Promise<void>;
+  /** Closes every link and ends every subscription of this session. */
+  release(session: string): void;
+}
+
+/** What happens on a link outside the calls on it. Called in the link's order. */
+export interface LinkEvents {
+  listChanged(kind: ListKind): void;
+  updated(uri: string, notification: Notification): void;
+  logged(notification: Notification): void;
+  /** Once, last. `again`: the peer is there but has forgotten the MCP session, so it can be initialised anew at once. */
+  closed(cause: Error | undefined, again: boolean): void;
+}

@@ -1,0 +1,35 @@
+/** A duplex channel of JSON-RPC messages as text: one compact message a call, no framing, no parsing. */
+export interface Channel {
+  /**
+   * Queues one message, in order. Returns when queued, not when drained. `id` is set when the message is a request, so
+   * that a channel that can fail one message (HTTP) can name it. False once the channel has ended: nothing was queued.
+   */
+  send(message: string, id?: number): boolean;
+  /** No answer to this id is wanted any more: it was cancelled, timed out, or came another way. Unknown ids are ignored. */
+  forget?(id: number): void;
+  /** Stops delivery until `resume`; what the peer sends meanwhile waits in the peer's own pipe. */
+  pause(): void;
+  resume(): void;
+  /** Ends the channel and all it opened. Idempotent; resolves when nothing of it is left. */
+  close(): Promise<void>;
+}
+
+/** What a channel tells its owner. Installed before anything is read, so no message is lost. */
+export interface Receiver {
+  message(text: string): void;
+  /** The request sent under `id` will get no answer, the channel lives on (an HTTP status, an over-long answer). */
+  failed(id: number, failure: ChannelFailure): void;
+  /** Once, last, also after `close()`. `cause` is for the log and is absent when the owner closed. */
+  closed(cause?: Error): void;
+}
+
+export interface ChannelFailure {
+  reason: 'upstream_unavailable' | 'upstream_closed' | 'too_large';
+  /** For the log, never for a peer. */
+  cause: Error;
+  /** The peer has forgotten the MCP session (Streamable HTTP 404): initialise anew, then the request may be sent again. */
+  sessionGone?: true;
+}
+
+/** Opens a channel. Resolves when it can carry messages; rejects with the cause, having released everything. */
+export type Dial = (receiver: Receiver, signal: AbortSignal) => Promise<Channel>;

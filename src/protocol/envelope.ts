@@ -1,0 +1,248 @@
+import { JsonText, type Member, type ObjectNode, type Shape } from './json-text.ts';
+
+/** A JSON-RPC id or a progress token: a string of at most 1 KiB or a safe integer; it keeps value and type. */
+export type Id = string | number;
+
+interface Located {
+  /** The message as it was read, raw CR and LF made spaces: it can stand on one line. */
+  readonly text: string;
+  readonly root: ObjectNode;
+  readonly params: ObjectNode | undefined;
+  readonly meta: ObjectNode | undefined;
+}
+
+export interface Request extends Located {
+  readonly kind: 'request';
+  readonly id: Id;
+  readonly method: string;
+}
+
+export interface Notification extends Located {
+  readonly kind: 'notification';
+  readonly method: string;
+}
+
+export interface Response extends Located {
+  readonly kind: 'response';
+  /** Null when the peer could not read the id it answers (JSON-RPC 2.0 section 5). */
+  readonly id: Id | null;
+  readonly outcome: 'result' | 'error';
+  /** Where the result or error value stands. */
+  readonly payload: Member;
+}
+
+export type Message = Request | Notification | Response;
+
+/** Why a text is no message. `id` is the one it answers, where one could be read: only the call under it fails. */
+export interface Unreadable {
+  readonly kind: 'unreadable';
+  readonly problem: 'not_json' | 'not_a_message' | 'ambiguous' | 'too_deep';
+  readonly id: Id | undefined;
+}
+
+const MAX_ID_LENGTH = 1024;
+
+const leaf: Shape = { within: new Map() };
+const SHAPE: Shape = {
+  within: new Map([
+    [
+      'params',
+      {
+        within: new Map([
+          ['_meta', leaf],
+          ['ref', leaf],
+        ]),
+      },
+    ],
+    ['result', { within: new Map([['_meta', leaf]]) }],
+    ['error', leaf],
+  ]),
+};
+
+/** The keys the gateway reads, by object. A key that equals one of them only under case folding makes the message ambiguous. */
+const READ_KEYS = {
+  root: ['jsonrpc', 'id', 'method', 'params', 'result', 'error'],
+  params: [
+    'name',
+    'uri',
+    'arguments',
+    '_meta',
+    'ref',
+    'argument',
+    'context',
+    'cursor',
+    'requestId',
+    'progressToken',
+    'progress',
+    'level',
+    'task',
+    'protocolVersion',
+    'capabilities',
+    'clientInfo',
+    'inputResponses',
+    'requestState',
+    'notifications',
+  ],
+  meta: [
+    'progressToken',
+    'io.modelcontextprotocol/protocolVersion',
+    'io.modelcontextprotocol/clientCapabilities',
+    'io.modelcontextprotocol/clientInfo',
+    'io.modelcontextprotocol/logLevel',
+    'io.modelcontextprotocol/subscriptionId',
+  ],
+  ref: ['type', 'name', 'uri'],
+  result: ['_meta', 'isError', 'resultType', 'structuredContent', 'nextCursor'],
+  error: ['code', 'message', 'data'],
+} as const;
+
+const FOLDED = new Map(
+  Object.entries(READ_KEYS).map(([object, keys]) => [object, new Map(keys.map((k) => [fold(k), k]))]),
+);
+
+/**
+ * Judges one text: valid JSON, one JSON-RPC 2.0 message, unambiguous in every object the gateway reads.
+ * `maxDepth` counts objects and arrays. JSON.parse is the judge of validity; its value is dropped.
+ */
+export function readMessage(raw: string, maxDepth: number): Message | Unreadable {
+  if (!isJson(raw)) return unreadable('not_json');
+  const text = /[\r\n]/.test(raw) ? raw.replace(/[\r\n]/g, ' ') : raw;
+  const json = new JsonText(text);
+  const start = json.skipSpace(0);
+  if (text.charCodeAt(start) !== 0x7b) return unreadable('not_a_message');
+  const root = json.object(start, SHAPE);
+  if (json.deepest > maxDepth) return unreadable('too_deep', idOf(text, root));
+  if (ambiguous(root)) return unreadable('ambiguous', idOf(text, root));
+  return classify(text, root) ?? unreadable('not_a_message', idOf(text, root));
+}
+
+/** The member of `node` under `key`, which stands there at most once in a judged message. */
+export function field(node: ObjectNode | undefined, key: string): Member | undefined {
+  return node?.members.find((member) => member.key === key);
+}
+
+/** The decoded value of a member; for scalars and small values only. */
+export function decoded(text: string, member: Member): unknown {
+  return JSON.parse(text.slice(member.start, member.end));
+}
+
+/** The member's value if it is a string. */
+export function stringField(text: string, node: ObjectNode | undefined, key: string): string | undefined {
+  const member = field(node, key);
+  if (member === undefined || text.charCodeAt(member.start) !== 0x22) return undefined;
+  return String(decoded(text, member));
+}
+
+/** The member's value if it is a number. */
+export function numberField(text: string, node: ObjectNode | undefined, key: string): number | undefined {
+  const member = field(node, key);
+  const value = member === undefined || member.inner !== undefined ? undefined : scalar(text, member);
+  return typeof value === 'number' ? value : undefined;
+}
+
+/** The member's value if it is an id or token; undefined if absent or anything else. */
+export function idField(text: string, node: ObjectNode | undefined, key: string): Id | undefined {
+  const member = field(node, key);
+  return member === undefined ? undefined : idValue(scalar(text, member));
+}
+
+/** The token under which the sender of a request wants its progress (`params._meta.progressToken`). */
+export function progressToken(message: Request): Id | undefined {
+  return idField(message.text, message.meta, 'progressToken');
+}
+
+function classify(text: string, root: ObjectNode): Message | undefined {
+  if (stringField(text, root, 'jsonrpc') !== '2.0') return undefined;
+  const params = field(root, 'params');
+  if (params !== undefined && params.inner === undefined) return undefined;
+  const located = { text, root, params: params?.inner, meta: field(params?.inner, '_meta')?.inner };
+  return field(root, 'method') === undefined ? response(located) : call(located);
+}
+
+function call(located: Located): Request | Notification | undefined {
+  const { text, root } = located;
+  const method = stringField(text, root, 'method');
+  if (method === undefined || field(root, 'result') !== undefined || field(root, 'error') !== undefined)
+    return undefined;
+  if (field(root, 'id') === undefined) return { kind: 'notification', method, ...located };
+  const id = idField(text, root, 'id');
+  return id === undefined ? undefined : { kind: 'request', id, method, ...located };
+}
+
+function response(located: Located): Response | undefined {
+  const { text, root } = located;
+  const result = field(root, 'result');
+  const error = field(root, 'error');
+  const payload = result ?? error;
+  if (payload?.inner === undefined || (result !== undefined && error !== undefined)) return undefined;
+  const outcome = result === undefined ? 'error' : 'result';
+  const idMember = field(root, 'id');
+  const id = idMember === undefined ? undefined : scalar(text, idMember);
+  if (id === null && outcome === 'error') return { kind: 'response', id, outcome, payload, ...located };
+  const known = idValue(id);
+  return known === undefined ? undefined : { kind: 'response', id: known, outcome, payload, ...located };
+}
+
+function ambiguous(root: ObjectNode): boolean {
+  if (repeatsOrFolds(root, 'root')) return true;
+  return root.members.some(({ key, inner }) => {
+    if (inner === undefined) return false;
+    if (repeatsOrFolds(inner, key)) return true;
+    return inner.members.some(
+      (m) => m.inner !== undefined && repeatsOrFolds(m.inner, m.key === '_meta' ? 'meta' : m.key),
+    );
+  });
+}
+
+function repeatsOrFolds(node: ObjectNode, object: string): boolean {
+  const read = FOLDED.get(object);
+  const { members } = node;
+  if (members.length > 1 && hasRepeat(members)) return true;
+  return members.some(({ key }) => {
+    const meant = read?.get(fold(key));
+    return meant !== undefined && meant !== key;
+  });
+}
+
+function hasRepeat(members: readonly Member[]): boolean {
+  if (members.length > 8) return new Set(members.map((m) => m.key)).size !== members.length;
+  return members.some((member, at) => {
+    for (let before = 0; before < at; before += 1) if (members[before]?.key === member.key) return true;
+    return false;
+  });
+}
+
+/** Case folding at least as wide as any JSON library's: long s and the Kelvin sign fold too. */
+export function fold(key: string): string {
+  return key.toUpperCase().toLowerCase();
+}
+
+/** Of a JSON-RPC 2.0 answer only: what is anything else answers nobody, whatever id it holds. */
+function idOf(text: string, root: ObjectNode): Id | undefined {
+  const answers = field(root, 'result') !== undefined || field(root, 'error') !== undefined;
+  return answers && stringField(text, root, 'jsonrpc') === '2.0' ? idField(text, root, 'id') : undefined;
+}
+
+function idValue(value: unknown): Id | undefined {
+  if (typeof value === 'string') return value.length <= MAX_ID_LENGTH ? value : undefined;
+  return typeof value === 'number' && Number.isSafeInteger(value) ? value : undefined;
+}
+
+/** Decodes a member that is a string, number, true, false or null; undefined for an object or array. */
+function scalar(text: string, member: Member): unknown {
+  const code = text.charCodeAt(member.start);
+  return code === 0x7b || code === 0x5b ? undefined : decoded(text, member);
+}
+
+function isJson(text: string): boolean {
+  try {
+    JSON.parse(text);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+function unreadable(problem: Unreadable['problem'], id?: Id): Unreadable {
+  return { kind: 'unreadable', problem, id };
+}
