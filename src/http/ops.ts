@@ -1,0 +1,103 @@
+import Fastify, { type FastifyInstance } from 'fastify';
+import type { Log } from '../ports/log.ts';
+
+export interface OpsOptions {
+  readonly host: string;
+  /** 0 takes a free one. */
+  readonly port: number;
+}
+
+export interface OpsDeps {
+  /** `detail` is shown to whoever can reach the listener. */
+  readonly readiness: () => { readonly ready: boolean; readonly detail: unknown };
+  readonly expose: () => Promise<{ readonly contentType: string; readonly text: string }>;
+  readonly log: Log;
+}
+
+export interface Ops {
+  readonly address: { readonly host: string; readonly port: number };
+  close(): Promise<void>;
+}
+
+const MAX_CONNECTIONS = 64;
+const MAX_HEADER_BYTES = 8192;
+const REQUEST_MS = 10_000;
+
+/**
+ * The operators' listener: GET /healthz (the event loop turns), /readyz (200 or 503), /metrics, and nothing else. Every
+ * answer is a fixed text or what `deps` gave; causes go to the log. Rejects with one sentence when it cannot listen.
+ */
+export async function startOps(options: OpsOptions, deps: OpsDeps): Promise<Ops> {
+  const app = bareServer(deps.log);
+  const scrape = shared(deps.expose);
+  app.get('/healthz', () => ({ status: 'ok' }));
+  app.get('/readyz', (_request, reply) => {
+    const { ready, detail } = deps.readiness();
+    return reply.code(ready ? 200 : 503).send({ status: ready ? 'ready' : 'not_ready', detail });
+  });
+  app.get('/metrics', async (_request, reply) => {
+    const { contentType, text } = await scrape();
+    return reply.type(contentType).send(text);
+  });
+  await listen(app, options);
+  return { address: addressOf(app, options), close: () => app.close() };
+}
+
+function bareServer(log: Log): FastifyInstance {
+  const app = Fastify({
+    logger: false,
+    exposeHeadRoutes: false,
+    forceCloseConnections: true,
+    bodyLimit: 1,
+    requestTimeout: REQUEST_MS,
+    connectionTimeout: REQUEST_MS,
+    http: { maxHeaderSize: MAX_HEADER_BYTES },
+    frameworkErrors: (_error, _request, reply) => {
+      reply.hijack();
+      reply.raw.writeHead(400, { 'content-type': 'application/json' }).end('{"error":"bad_request"}');
+    },
+  });
+  app.server.maxConnections = MAX_CONNECTIONS;
+  // Whatever a body is, it is not parsed: the request ends as an unknown route.
+  app.removeAllContentTypeParsers();
+  app.addHook('onSend', async (_request, reply) => {
+    reply.header('cache-control', 'no-store');
+  });
+  app.setNotFoundHandler((_request, reply) => reply.code(404).send({ error: 'not_found' }));
+  app.setErrorHandler((err, _request, reply) => {
+    log.error('ops_request_failed', { err });
+    return reply.code(500).send({ error: 'internal' });
+  });
+  return app;
+}
+
+/** Scrapes at the same time are one. */
+function shared<T>(work: () => Promise<T>): () => Promise<T> {
+  let running: Promise<T> | undefined;
+  return () => {
+    running ??= work().finally(() => {
+      running = undefined;
+    });
+    return running;
+  };
+}
+
+async function listen(app: FastifyInstance, { host, port }: OpsOptions): Promise<void> {
+  try {
+    await app.listen({ host, port });
+  } catch (cause) {
+    await app.close();
+    throw new Error(sentenceFor(cause, host, port), { cause });
+  }
+}
+
+function sentenceFor(cause: unknown, host: string, port: number): string {
+  const code = cause instanceof Error && 'code' in cause ? String(cause.code) : 'unknown cause';
+  if (code === 'EADDRINUSE') return `port ${port} on ${host} is already in use (ops.port)`;
+  return `cannot listen on port ${port} of ${host}: ${code} (ops.host, ops.port)`;
+}
+
+function addressOf(app: FastifyInstance, { host, port }: OpsOptions): Ops['address'] {
+  const bound = app.server.address();
+  return typeof bound === 'object' && bound !== null ? { host: bound.address, port: bound.port } : { host, port };
+}

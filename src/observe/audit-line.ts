@@ -1,0 +1,56 @@
+import type { AuditEvent } from '../ports/sink.ts';
+
+/** UTF-16 units of one text that comes from a caller; a longer one is cut and ends in `…`. */
+const MAX_TEXT = 2048;
+const MAX_KEYS = 64;
+
+/** One event as a line of JSON with its line feed; `keys` says whether the names of arguments are part of it. */
+export function auditLine(event: AuditEvent, keys: boolean): string {
+  let line = `{"time":"${isoTime(event.time)}","event":"${event.event}","session":${text(event.session)}`;
+  if (event.request !== undefined) line += `,"request":${text(event.request)}`;
+  line += `,"issuer":${text(event.issuer)},"id":${text(event.id)}`;
+  if (event.method !== undefined) line += `,"method":${text(event.method)}`;
+  if (event.upstream !== undefined) line += `,"upstream":${text(event.upstream)}`;
+  if (event.target !== undefined) line += `,"target":${text(event.target)}`;
+  line += `,"decision":"${event.decision}"`;
+  if (event.rule !== undefined) line += `,"rule":${text(event.rule)}`;
+  if (event.outcome !== undefined) line += `,"outcome":${text(event.outcome)}`;
+  if (event.durationMs !== undefined) line += `,"durationMs":${milliseconds(event.durationMs)}`;
+  if (keys && event.argumentKeys !== undefined) line += `,"argumentKeys":${keyList(event.argumentKeys)}`;
+  return `${line}}\n`;
+}
+
+/** Nothing that JSON escapes: such a text needs only its quotes, which is what makes a line cheap. */
+const PLAIN = /^[ !#-[\]-~]*$/;
+
+function text(value: string): string {
+  const cut = value.length > MAX_TEXT ? `${value.slice(0, MAX_TEXT)}…` : value;
+  return PLAIN.test(cut) ? `"${cut}"` : JSON.stringify(cut);
+}
+
+function keyList(keys: readonly string[]): string {
+  const listed = keys.length > MAX_KEYS ? [...keys.slice(0, MAX_KEYS), '…'] : keys;
+  return `[${listed.map(text).join(',')}]`;
+}
+
+/** To the microsecond: what is finer is the clock's noise. */
+function milliseconds(value: number): number {
+  return Number.isFinite(value) ? Math.round(value * 1000) / 1000 : 0;
+}
+
+/** The last instant a Date can hold; beyond it, and for NaN, the line says 1970. */
+const LATEST = 8.64e15;
+let second = Number.NaN;
+let secondText = '';
+
+/** ISO 8601 with milliseconds; the part down to the second is the same for a thousand milliseconds and kept. */
+function isoTime(epochMs: number): string {
+  if (!(Math.abs(epochMs) <= LATEST)) return isoTime(0);
+  const now = Math.floor(epochMs / 1000);
+  if (now !== second) {
+    second = now;
+    secondText = new Date(now * 1000).toISOString().slice(0, -4);
+  }
+  const ms = Math.floor(epochMs - now * 1000);
+  return `${secondText}${ms < 10 ? '00' : ms < 100 ? '0' : ''}${ms}Z`;
+}

@@ -1,0 +1,121 @@
+import type { Counters, Gauges, Histograms } from '../ports/meter.ts';
+
+/** What every public name begins with; the names below are without it. */
+export const PREFIX = 'mcp_gateway_';
+
+const UPGRADE = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
+const REQUEST = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300, 600];
+const OVERHEAD = [1e-5, 2.5e-5, 5e-5, 1e-4, 2.5e-4, 5e-4, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1];
+
+/** Every order in which a union's members can be written down, so that a row neither lacks nor invents a label. */
+type Orders<K, All = K> = [K] extends [never] ? [] : K extends All ? [K, ...Orders<Exclude<All, K>>] : never;
+type LabelsOf<L> = string extends keyof L ? readonly [] : Readonly<Orders<keyof L>>;
+
+interface Row<Kind, L> {
+  readonly kind: Kind;
+  readonly help: string;
+  readonly labels: LabelsOf<L>;
+}
+
+/** A constant 1 whose labels say what is running. */
+export interface Infos {
+  config_hash_info: { hash: string };
+  build_info: { version: string; node: string };
+}
+
+type Table = { readonly [N in keyof Counters]: Row<'counter', Counters[N]> } & {
+  readonly [N in keyof Gauges]: Row<'gauge', Gauges[N]>;
+} & {
+  readonly [N in keyof Histograms]: Row<'histogram', Histograms[N]> & { readonly buckets: readonly number[] };
+} & { readonly [N in keyof Infos]: Row<'info', Infos[N]> };
+
+/**
+ * Every instrument, in the order docs/metrics.md has them; `help` is the sentence both show. Buckets are upper bounds
+ * in seconds, ascending. No label value comes from a caller: what is not known at start is counted as `other`.
+ */
+export const INSTRUMENTS: Table = {
+  connections: { kind: 'gauge', labels: [], help: 'Open client connections.' },
+  connections_opened_total: { kind: 'counter', labels: [], help: 'Connections accepted and given a session.' },
+  connections_refused_total: { kind: 'counter', labels: ['reason'], help: 'Upgrades refused, by reason.' },
+  connections_closed_total: {
+    kind: 'counter',
+    labels: ['code', 'by'],
+    help: 'Connections ended, by close code and by who ended them.',
+  },
+  upgrade_duration_seconds: {
+    kind: 'histogram',
+    labels: ['outcome'],
+    buckets: UPGRADE,
+    help: 'From the request for an upgrade to its answer.',
+  },
+  requests_total: {
+    kind: 'counter',
+    labels: ['method', 'upstream', 'outcome'],
+    help: 'Requests of clients that have ended, by how they ended.',
+  },
+  request_duration_seconds: {
+    kind: 'histogram',
+    labels: ['method', 'upstream'],
+    buckets: REQUEST,
+    help: 'From a request read to its answer queued.',
+  },
+  overhead_seconds: {
+    kind: 'histogram',
+    labels: [],
+    buckets: OVERHEAD,
+    help: "The gateway's own share of a relayed call: its duration less the time the upstream had it.",
+  },
+  inflight_requests: { kind: 'gauge', labels: [], help: 'Requests of clients not yet answered.' },
+  messages_total: {
+    kind: 'counter',
+    labels: ['direction'],
+    help: 'Messages read from clients (in) and queued to them (out).',
+  },
+  bytes_total: {
+    kind: 'counter',
+    labels: ['direction'],
+    help: 'Bytes of messages read from clients (in) and queued to them (out).',
+  },
+  outbox_bytes: { kind: 'gauge', labels: [], help: 'Bytes queued to all clients and not yet taken by their sockets.' },
+  frames_dropped_total: {
+    kind: 'counter',
+    labels: ['kind'],
+    help: 'Frames not sent because the outbox was full, by kind.',
+  },
+  upstream_up: { kind: 'gauge', labels: ['upstream'], help: '1 while the upstream answers, 0 while it does not.' },
+  upstream_restarts_total: {
+    kind: 'counter',
+    labels: ['upstream'],
+    help: 'Times an upstream was connected anew after it had been lost.',
+  },
+  links: { kind: 'gauge', labels: ['upstream', 'isolation'], help: 'Live connections to the upstream.' },
+  children: { kind: 'gauge', labels: ['upstream'], help: 'Running child processes of the upstream.' },
+  catalogue_items: {
+    kind: 'gauge',
+    labels: ['kind', 'upstream'],
+    help: 'Tools, resources, resource templates and prompts listed.',
+  },
+  list_changes_total: {
+    kind: 'counter',
+    labels: ['kind', 'stage'],
+    help: 'List changes heard from upstreams, walks they caused, walks that found a difference, sessions told.',
+  },
+  auth_total: {
+    kind: 'counter',
+    labels: ['outcome', 'reason'],
+    help: 'Tokens judged, by outcome and reason.',
+  },
+  policy_errors_total: {
+    kind: 'counter',
+    labels: ['effect'],
+    help: 'Policy conditions that failed to evaluate, by the effect of their rule.',
+  },
+  unexpected_answers_total: {
+    kind: 'counter',
+    labels: ['source', 'kind'],
+    help: 'Answers nobody waited for, and lines that were no JSON-RPC.',
+  },
+  audit_dropped_total: { kind: 'counter', labels: [], help: 'Audit events lost because the sink was slow or failing.' },
+  config_hash_info: { kind: 'info', labels: ['hash'], help: 'Always 1; the hash of the configuration in force.' },
+  build_info: { kind: 'info', labels: ['version', 'node'], help: 'Always 1; the versions of the gateway and of Node.' },
+};
