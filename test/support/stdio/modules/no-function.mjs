@@ -1,0 +1,1 @@
+export const createServer = 'not a function';
