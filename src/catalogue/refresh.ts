@@ -1,0 +1,193 @@
+import type { Cancel, Clock } from '../ports/clock.ts';
+import type { Log } from '../ports/log.ts';
+import type { Counters, ListKind, Meter } from '../ports/meter.ts';
+import type { Catalogue } from './catalogue.ts';
+import type { SeenPart } from './snapshot.ts';
+
+/** What a walk of one upstream found. */
+export interface Listing {
+  readonly part: SeenPart;
+  /** Kinds that got no answer; they are walked again. */
+  readonly failed: readonly ListKind[];
+}
+
+export interface RefresherOptions {
+  readonly catalogue: Pick<Catalogue, 'replace'>;
+  /** Lists these kinds of an upstream anew, over the link it has now. Rejects where it has none. */
+  readonly walk: (upstream: string, kinds: readonly ListKind[]) => Promise<Listing>;
+  /** Called after the catalogue has taken in a difference; never for none. */
+  readonly changed: (upstream: string, kinds: readonly ListKind[]) => void;
+  /** `listChangeCoalesce`, milliseconds. */
+  readonly coalesceMs: number;
+  /** `relist` of an upstream, milliseconds: walked after that long without a walk. */
+  readonly relistMs: (upstream: string) => number;
+  readonly clock: Clock;
+  readonly meter: Meter;
+  readonly log: Log;
+}
+
+const ALL: readonly ListKind[] = ['tools', 'resources', 'prompts'];
+const MAX_WAIT_MS = 30_000;
+
+/** Turns what upstreams say of their lists into few walks and the differences they find. */
+export class Refresher {
+  private readonly options: RefresherOptions;
+  private readonly schedules = new Map<string, Schedule>();
+  private closed = false;
+
+  constructor(options: RefresherOptions) {
+    this.options = options;
+  }
+
+  /** An upstream says that a list changed. All that is said within `coalesceMs` is one walk of the kinds it names. */
+  heard(upstream: string, kind: ListKind): void {
+    if (this.closed) return;
+    this.count('heard', [kind]);
+    this.scheduleOf(upstream).want([kind]);
+  }
+
+  /** For a fresh link: walks everything at once. Resolves, whatever came of it, when a walk begun after this call has ended. */
+  refreshNow(upstream: string): Promise<void> {
+    return this.closed ? Promise.resolve() : this.scheduleOf(upstream).now();
+  }
+
+  /** Idempotent. Nothing is walked or reported afterwards, also not what a walk under way finds. */
+  close(): void {
+    this.closed = true;
+    for (const schedule of this.schedules.values()) schedule.close();
+    this.schedules.clear();
+  }
+
+  private scheduleOf(upstream: string): Schedule {
+    const known = this.schedules.get(upstream);
+    if (known !== undefined) return known;
+    const { clock, coalesceMs, relistMs } = this.options;
+    const walk = (kinds: readonly ListKind[]) => this.walk(upstream, kinds);
+    const schedule = new Schedule(walk, clock, coalesceMs, relistMs(upstream));
+    this.schedules.set(upstream, schedule);
+    return schedule;
+  }
+
+  private async walk(upstream: string, kinds: readonly ListKind[]): Promise<Outcome> {
+    const { catalogue, log } = this.options;
+    this.count('walked', kinds);
+    try {
+      const { part, failed } = await this.options.walk(upstream, kinds);
+      if (this.closed) return { differs: false, failed: [] };
+      const changed = catalogue.replace(upstream, part);
+      if (changed.length > 0) this.report(upstream, changed);
+      return { differs: changed.length > 0, failed };
+    } catch (err) {
+      if (!this.closed) log.warn('walk_failed', { upstream, err });
+      return { differs: false, failed: [] };
+    }
+  }
+
+  private report(upstream: string, kinds: readonly ListKind[]): void {
+    this.count('changed', kinds);
+    this.options.changed(upstream, kinds);
+  }
+
+  private count(stage: Counters['list_changes_total']['stage'], kinds: readonly ListKind[]): void {
+    for (const kind of kinds) this.options.meter.counter('list_changes_total', { kind, stage }).add();
+  }
+}
+
+interface Outcome {
+  readonly differs: boolean;
+  readonly failed: readonly ListKind[];
+}
+
+/**
+ * When one upstream is walked. A walk comes `coalesceMs` after the first wish for it, and no sooner after the last walk
+ * than `gap`, which doubles, up to 30 s, with every walk the upstream prompted that found no difference. Wishes during a walk make one more.
+ */
+class Schedule {
+  private readonly walk: (kinds: readonly ListKind[]) => Promise<Outcome>;
+  private readonly clock: Clock;
+  private readonly coalesceMs: number;
+  private readonly relistMs: number;
+  private readonly wanted = new Set<ListKind>();
+  private waiting: (() => void)[] = [];
+  private gap: number;
+  private lastEnd = Number.NEGATIVE_INFINITY;
+  private walking = false;
+  /** Whether the upstream prompted the next walk, and the one under way: relisting by the clock does not lengthen the gap. */
+  private nextPrompted = false;
+  private prompted = false;
+  private cancelWalk: Cancel | undefined;
+  private cancelRelist: Cancel | undefined;
+  private closed = false;
+  /** Resolves the calls of `now` that the walk under way serves. */
+  private served: (() => void)[] = [];
+
+  constructor(
+    walk: (kinds: readonly ListKind[]) => Promise<Outcome>,
+    clock: Clock,
+    coalesceMs: number,
+    relistMs: number,
+  ) {
+    this.walk = walk;
+    this.clock = clock;
+    this.coalesceMs = coalesceMs;
+    this.relistMs = relistMs;
+    this.gap = coalesceMs;
+  }
+
+  want(kinds: readonly ListKind[]): void {
+    for (const kind of kinds) this.wanted.add(kind);
+    this.nextPrompted = true;
+    if (!this.walking) this.plan();
+  }
+
+  now(): Promise<void> {
+    return new Promise((resolve) => {
+      this.waiting.push(resolve);
+      this.relist();
+    });
+  }
+
+  close(): void {
+    this.closed = true;
+    this.cancelWalk?.();
+    this.cancelRelist?.();
+    for (const resolve of [...this.served, ...this.waiting]) resolve();
+  }
+
+  private relist(): void {
+    for (const kind of ALL) this.wanted.add(kind);
+    if (!this.walking) this.begin();
+  }
+
+  private plan(): void {
+    const earliest = this.lastEnd + this.gap - this.clock.elapsed();
+    this.cancelWalk ??= this.clock.after(Math.max(this.coalesceMs, earliest), () => this.begin());
+  }
+
+  private begin(): void {
+    this.cancelWalk?.();
+    this.cancelWalk = undefined;
+    this.cancelRelist?.();
+    this.walking = true;
+    const kinds = ALL.filter((kind) => this.wanted.has(kind));
+    this.wanted.clear();
+    this.prompted = this.nextPrompted;
+    this.nextPrompted = false;
+    this.served = this.waiting;
+    this.waiting = [];
+    void this.walk(kinds).then((outcome) => this.end(outcome));
+  }
+
+  private end({ differs, failed }: Outcome): void {
+    if (this.closed) return;
+    this.walking = false;
+    this.lastEnd = this.clock.elapsed();
+    if (differs) this.gap = this.coalesceMs;
+    else if (this.prompted) this.gap = Math.min(this.gap * 2, MAX_WAIT_MS);
+    for (const resolve of this.served) resolve();
+    this.cancelRelist = this.clock.after(this.relistMs, () => this.relist());
+    if (failed.length > 0) this.want(failed);
+    if (this.waiting.length > 0) this.begin();
+    else if (this.wanted.size > 0) this.plan();
+  }
+}
