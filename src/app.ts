@@ -1,0 +1,195 @@
+import type { ResourceOptions } from './auth/challenge.ts';
+import { jwtVerifier } from './auth/jwt.ts';
+import { Catalogue } from './catalogue/catalogue.ts';
+import { Keeper } from './catalogue/keeper.ts';
+import { Readiness } from './catalogue/readiness.ts';
+import { viewOf } from './catalogue/view.ts';
+import type { Config } from './config/schema.ts';
+import { fanOut } from './fanout/changes.ts';
+import { MemoryBus } from './fanout/memory-bus.ts';
+import { type Authenticate, jwtAuthentication } from './http/authenticate.ts';
+import { drain } from './http/drain.ts';
+import { type Address, listen } from './http/listen.ts';
+import { startOps } from './http/ops.ts';
+import { Slots } from './http/slots.ts';
+import { type UpgradeDeps, type UpgradeOptions, upgradeServer } from './http/upgrade.ts';
+import { createAudit } from './observe/audit.ts';
+import { systemClock } from './observe/clock.ts';
+import { createMetrics } from './observe/metrics.ts';
+import { compilePolicy, type Policy } from './policy/access.ts';
+import { defaultHosts } from './policy/origin.ts';
+import type { Clock } from './ports/clock.ts';
+import type { Log } from './ports/log.ts';
+import type { Meter } from './ports/meter.ts';
+import type { Verifier } from './ports/verifier.ts';
+import { GATEWAY_VERSION } from './protocol/gateway-info.ts';
+import { CallRecorder } from './session/call-recorder.ts';
+import type { Gateway } from './session/context.ts';
+import { SessionRegistry } from './session/registry.ts';
+import { Session } from './session/session.ts';
+import { type BoundSocket, bindWebSocket } from './transport/websocket.ts';
+import { upstreamOptions } from './upstream/configured.ts';
+import { UpstreamPool } from './upstream/pool.ts';
+
+export interface AppOptions {
+  readonly config: Config;
+  readonly configHash: string;
+  readonly log: Log;
+  readonly environment: NodeJS.ProcessEnv;
+  /** Keeps a synchronous task for the process's own exit; returns the way to withdraw it. */
+  readonly atExit: (task: () => void) => () => void;
+}
+
+export interface App {
+  readonly address: Address;
+  readonly ops: Address;
+  /** Drains, then releases everything. Idempotent. */
+  close(): Promise<void>;
+}
+
+interface Shared {
+  readonly config: Config;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly meter: Meter;
+}
+
+/** How long `initialize` waits for upstreams that have said nothing yet, in milliseconds. */
+const FIRST_ANSWERS_MS = 3000;
+
+/** Constructs and wires the gateway; resolves when both listeners accept connections, rejects with one sentence. */
+export async function startApp({ config, configHash, log, environment, atExit }: AppOptions): Promise<App> {
+  const clock = systemClock();
+  const metrics = createMetrics({ version: GATEWAY_VERSION, configHash });
+  const shared: Shared = { config, clock, log, meter: metrics.meter };
+  const policy = policyOf(shared);
+  const audit = createAudit(
+    { sink: config.audit.sink, arguments: config.audit.arguments === 'none' ? 'none' : 'keys' },
+    shared,
+  );
+  const upstreams = wireUpstreams(shared, environment, atExit);
+  const registry = new SessionRegistry();
+  const stopFanOut = fanOut(upstreams.bus, () => registry, shared.meter, log);
+  const gateway: Gateway = {
+    ...shared,
+    links: upstreams.pool,
+    recorder: new CallRecorder({ ...shared, audit }),
+    limits: { ...config.limits, ...config.auth },
+    snapshot: () => upstreams.catalogue.snapshot,
+    view: (grants) => viewOf(upstreams.catalogue.snapshot, grants),
+    grants: (principal) => policy.grants(principal),
+    firstAnswers: () => upstreams.readiness.firstAnswers(FIRST_ANSWERS_MS),
+  };
+  const sockets = acceptSockets(shared, registry, gateway);
+  const verifier = config.auth.mode === 'jwt' ? jwtVerifier(config.auth, shared) : undefined;
+  let closing: Promise<void> | undefined;
+  const server = await upgradeServer(upgradeOptions(shared, verifier), {
+    ...shared,
+    slots: new Slots(config.limits),
+    draining: () => closing !== undefined,
+    accept: sockets.accept,
+  });
+  const release = async () => {
+    stopFanOut();
+    await upstreams.close();
+    await verifier?.close();
+    await audit.close();
+    metrics.close();
+  };
+  const readiness = () => {
+    const { ready, ...detail } = upstreams.readiness.detail;
+    return { ready: ready && closing === undefined, detail };
+  };
+  const expose = () => {
+    shared.meter.gauge('outbox_bytes', {}).set(sockets.buffered());
+    return metrics.expose();
+  };
+  try {
+    const ops = await startOps(config.ops, { readiness, expose, log });
+    const address = await listen(server, config.listen, 'listen').catch(async (error: unknown) => {
+      await ops.close();
+      throw error;
+    });
+    upstreams.pool.start();
+    const stop = async () => {
+      await drain({ sessions: registry, clock, inFlight: config.timing.drain.inFlight });
+      await Promise.all([server.close(), ops.close()]);
+      await release();
+    };
+    return { address, ops: ops.address, close: () => (closing ??= stop()) };
+  } catch (error) {
+    await release();
+    throw error;
+  }
+}
+
+function wireUpstreams(shared: Shared, environment: NodeJS.ProcessEnv, atExit: AppOptions['atExit']) {
+  const { config, clock, log } = shared;
+  const catalogue = new Catalogue({ ...shared, upstreams: config.mcpServers, naming: config.naming });
+  const readiness = new Readiness(config.mcpServers, clock);
+  const bus = new MemoryBus(log);
+  const keeper = new Keeper({
+    ...shared,
+    upstreams: config.mcpServers,
+    coalesceMs: config.timing.listChangeCoalesce,
+    catalogue,
+    readiness,
+    bus,
+    catalogueLink: (upstream) => pool.catalogueLink(upstream),
+  });
+  const options = upstreamOptions(config, { ...shared, environment, atExit });
+  const pool = new UpstreamPool(options, { ...shared, random: Math.random }, keeper);
+  const close = async () => {
+    keeper.close();
+    readiness.close();
+    await pool.close();
+    await bus.close();
+  };
+  return { catalogue, readiness, bus, pool, close };
+}
+
+function acceptSockets({ config, ...deps }: Shared, registry: SessionRegistry, gateway: Gateway) {
+  const open = deps.meter.gauge('connections', {});
+  const opened = deps.meter.counter('connections_opened_total', {});
+  const bound = new Map<string, BoundSocket>();
+  const accept: UpgradeDeps['accept'] = (id, principal, socket, stream) => {
+    const ended = () => {
+      bound.delete(id);
+      open.add(-1);
+      registry.remove(id);
+    };
+    opened.add();
+    open.add(1);
+    const connection = bindWebSocket(socket, stream, config.limits, { ...deps, random: Math.random }, (own) => {
+      const session = new Session(id, principal, own, gateway, ended);
+      registry.add(session);
+      return session;
+    });
+    bound.set(id, connection);
+  };
+  const buffered = () => [...bound.values()].reduce((sum, connection) => sum + connection.buffered(), 0);
+  return { accept, buffered };
+}
+
+function upgradeOptions({ config, meter }: Shared, verifier: Verifier | undefined): UpgradeOptions {
+  const { auth, listen: main, limits } = config;
+  const resource: ResourceOptions | undefined = auth.mode === 'jwt' ? auth : undefined;
+  const authenticate: Authenticate | undefined =
+    verifier === undefined || resource === undefined ? undefined : jwtAuthentication(verifier, resource, meter);
+  return {
+    path: main.path,
+    maxMessage: limits.maxMessage,
+    hosts: config.hosts ?? defaultHosts({ resource: resource?.resource, listenHost: main.host }),
+    origins: config.origins,
+    pending: limits.handshakes.pending,
+    anonymousRoles: auth.anonymousRoles,
+    ...(resource === undefined || authenticate === undefined ? {} : { jwt: { resource, authenticate } }),
+  };
+}
+
+function policyOf({ config, meter }: Shared): Policy {
+  const onError = (effect: 'allow' | 'deny') => meter.counter('policy_errors_total', { effect }).add();
+  const compiled = compilePolicy(config.policy, config.auth.mode, { onError });
+  if (!compiled.ok) throw new Error(compiled.problems.join('; '));
+  return compiled.policy;
+}

@@ -1,0 +1,26 @@
+/** Why an upgrade is refused before 101: one closed table. The body names the word and nothing else. */
+export const REFUSALS = {
+  not_an_upgrade: { status: 426, retryAfter: null },
+  pending: { status: 503, retryAfter: 1 },
+  draining: { status: 503, retryAfter: 5 },
+  forwarded: { status: 403, retryAfter: null },
+  host: { status: 403, retryAfter: null },
+  origin: { status: 403, retryAfter: null },
+  subprotocol: { status: 400, retryAfter: null },
+  token_carriage: { status: 400, retryAfter: null },
+  no_token: { status: 401, retryAfter: null },
+  invalid_token: { status: 401, retryAfter: null },
+  insufficient_scope: { status: 403, retryAfter: null },
+  keys_unavailable: { status: 503, retryAfter: 5 },
+  connections: { status: 503, retryAfter: 5 },
+  connections_per_principal: { status: 429, retryAfter: 5 },
+} as const;
+
+export type RefusalReason = keyof typeof REFUSALS;
+
+export interface Refused {
+  readonly refused: RefusalReason;
+  /** The WWW-Authenticate value, on 401 and on insufficient_scope (RFC 6750 section 3). */
+  readonly challenge?: string;
+  readonly cause?: Error;
+}

@@ -1,0 +1,169 @@
+import { randomUUID } from 'node:crypto';
+import type { Duplex } from 'node:stream';
+import websocket, { type WebSocket } from '@fastify/websocket';
+import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
+import { metadataPaths, protectedResourceMetadata, type ResourceOptions } from '../auth/challenge.ts';
+import { type Identity, type Principal, principalKey, principalOf } from '../auth/principal.ts';
+import type { Clock } from '../ports/clock.ts';
+import type { Log } from '../ports/log.ts';
+import type { Meter } from '../ports/meter.ts';
+import { MCP_SUBPROTOCOL } from '../protocol/subprotocol.ts';
+import { type Authenticate, noTokenRefusal } from './authenticate.ts';
+import { judgeUpgrade } from './judge-upgrade.ts';
+import { REFUSALS, type Refused } from './refusals.ts';
+import type { Slots } from './slots.ts';
+
+export interface UpgradeOptions {
+  readonly path: string;
+  /** Bytes; a larger message ends the socket with 1009. */
+  readonly maxMessage: number;
+  readonly hosts: readonly string[];
+  readonly origins: readonly string[];
+  /** Upgrades being verified at once. */
+  readonly pending: number;
+  readonly anonymousRoles: readonly string[];
+  /** Absent in anonymous mode. */
+  readonly jwt?: { readonly resource: ResourceOptions; readonly authenticate: Authenticate };
+}
+
+export interface UpgradeDeps {
+  readonly slots: Slots;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly meter: Meter;
+  readonly draining: () => boolean;
+  /** Binds an upgraded socket, synchronously. */
+  readonly accept: (session: string, principal: Principal, socket: WebSocket, stream: Duplex) => void;
+}
+
+interface Admitted {
+  readonly session: string;
+  readonly principal: Principal;
+}
+
+const HEADERS_MS = 10_000;
+const MAX_HEADER_BYTES = 32 * 1024;
+
+/** The main listener: the WebSocket route, in jwt mode the RFC 9728 document, and nothing else. Not yet listening. */
+export async function upgradeServer(options: UpgradeOptions, deps: UpgradeDeps): Promise<FastifyInstance> {
+  const app = Fastify({
+    logger: false,
+    exposeHeadRoutes: false,
+    bodyLimit: 1,
+    requestTimeout: HEADERS_MS,
+    http: { maxHeaderSize: MAX_HEADER_BYTES, headersTimeout: HEADERS_MS },
+  });
+  app.setNotFoundHandler((_request, reply) => reply.code(404).send({ error: 'not_found' }));
+  app.setErrorHandler((err, _request, reply) => {
+    deps.log.error('upgrade_failed', { err });
+    return reply.code(500).send({ error: 'internal' });
+  });
+  await app.register(websocket, {
+    options: {
+      maxPayload: options.maxMessage,
+      perMessageDeflate: false,
+      handleProtocols: (offered: Set<string>) => (offered.has(MCP_SUBPROTOCOL) ? MCP_SUBPROTOCOL : false),
+    },
+    errorHandler: (err, socket) => {
+      deps.log.error('session_open_failed', { err });
+      socket.close(1011, 'internal');
+    },
+    preClose: (done) => done(),
+  });
+  webSocketRoute(app, options, deps);
+  if (options.jwt !== undefined) metadataRoutes(app, options.jwt.resource);
+  return app;
+}
+
+function webSocketRoute(app: FastifyInstance, options: UpgradeOptions, deps: UpgradeDeps): void {
+  const admitted = new WeakMap<FastifyRequest, Admitted>();
+  const judge = upgradeJudge(options, deps);
+  app.route({
+    method: 'GET',
+    url: options.path,
+    preValidation: async (request, reply) => {
+      const startedAt = deps.clock.elapsed();
+      const verdict = request.ws ? await judge(request) : ({ refused: 'not_an_upgrade' } as const);
+      const outcome = 'refused' in verdict ? 'refused' : 'accepted';
+      deps.meter.histogram('upgrade_duration_seconds', { outcome }).observe((deps.clock.elapsed() - startedAt) / 1000);
+      if ('refused' in verdict) return refuse(verdict, reply, deps);
+      admitted.set(request, verdict);
+      return undefined;
+    },
+    handler: (_request, reply) => reply.code(426).send({ error: 'not_an_upgrade' }),
+    wsHandler: (socket, request) => {
+      const found = admitted.get(request);
+      if (found === undefined) return socket.close(1011, 'internal');
+      deps.accept(found.session, found.principal, socket, request.raw.socket);
+    },
+  });
+  app.route({
+    method: ['POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'HEAD'],
+    url: options.path,
+    handler: (_request, reply) => reply.code(405).header('allow', 'GET').send({ error: 'method_not_allowed' }),
+  });
+}
+
+function upgradeJudge(
+  options: UpgradeOptions,
+  deps: UpgradeDeps,
+): (request: FastifyRequest) => Promise<Admitted | Refused> {
+  const rules = { hosts: options.hosts, origins: options.origins, anonymous: options.jwt === undefined };
+  let pending = 0;
+  const identify = async (token: string | null, session: string): Promise<{ identity: Identity } | Refused> => {
+    if (options.jwt === undefined || token === null) return { identity: anonymous(session, options.anonymousRoles) };
+    pending += 1;
+    try {
+      return await options.jwt.authenticate(token);
+    } finally {
+      pending -= 1;
+    }
+  };
+  return async (request) => {
+    if (deps.draining()) return { refused: 'draining' };
+    if (pending >= options.pending) return { refused: 'pending' };
+    const { headers, headersDistinct, url = '' } = request.raw;
+    const query = url.includes('?') ? url.slice(url.indexOf('?')) : '';
+    const judged = judgeUpgrade({ headers, authorization: headersDistinct.authorization, query }, rules);
+    if ('refused' in judged) {
+      return judged.refused === 'no_token' && options.jwt !== undefined ? noTokenRefusal(options.jwt.resource) : judged;
+    }
+    const session = randomUUID();
+    const identified = await identify(judged.token, session);
+    if ('refused' in identified) return identified;
+    return admit(request, session, identified.identity, deps.slots);
+  };
+}
+
+/** The last step before 101: a slot, held until the TCP socket is gone, whatever becomes of the upgrade. */
+function admit(request: FastifyRequest, session: string, identity: Identity, slots: Slots): Admitted | Refused {
+  const { socket } = request.raw;
+  const slot = slots.reserve(principalKey(identity));
+  if (typeof slot === 'string') return { refused: slot };
+  if (socket.destroyed) slot();
+  else socket.once('close', slot);
+  return { session, principal: principalOf(identity, { address: socket.remoteAddress ?? '', via: 'websocket' }) };
+}
+
+/** An anonymous caller is its own session: nothing is ever bound to more than one socket. */
+function anonymous(session: string, roles: readonly string[]): Identity {
+  return { issuer: 'anonymous', id: session, roles, scopes: [], claims: {}, expiresAt: null };
+}
+
+function refuse(verdict: Refused, reply: FastifyReply, { log, meter }: UpgradeDeps): FastifyReply {
+  const { refused, challenge, cause } = verdict;
+  const { status, retryAfter } = REFUSALS[refused];
+  meter.counter('connections_refused_total', { reason: refused }).add();
+  log.info('upgrade_refused', { reason: refused, ...(cause === undefined ? {} : { err: cause }) });
+  if (challenge !== undefined) reply.header('www-authenticate', challenge);
+  if (retryAfter !== null) reply.header('retry-after', String(retryAfter));
+  if (refused === 'not_an_upgrade') reply.header('upgrade', 'websocket');
+  return reply.code(status).send({ error: refused });
+}
+
+function metadataRoutes(app: FastifyInstance, resource: ResourceOptions): void {
+  const document = protectedResourceMetadata(resource);
+  for (const path of metadataPaths(resource.resource)) {
+    app.get(path, (_request, reply) => reply.header('cache-control', 'public, max-age=3600').send(document));
+  }
+}

@@ -1,0 +1,49 @@
+import { field, type Request } from '../protocol/envelope.ts';
+import { MODERN_VERSION_KEY } from '../protocol/era.ts';
+import { INVALID_REQUEST, METHOD_NOT_FOUND, type WireError } from '../protocol/errors.ts';
+
+/** Where a session stands in the handshake (MCP 2025-11-25, Lifecycle). */
+export type Phase = 'new' | 'initializing' | 'ready';
+
+/** Which part of the gateway answers a request. */
+export type Route = 'initialize' | 'ping' | 'control' | 'list' | 'data';
+
+export type Admission = { readonly route: Route } | { readonly refuse: WireError };
+
+const ROUTES = new Map<string, Route>([
+  ['initialize', 'initialize'],
+  ['ping', 'ping'],
+  ['logging/setLevel', 'control'],
+  ['resources/subscribe', 'control'],
+  ['resources/unsubscribe', 'control'],
+  ['tools/list', 'list'],
+  ['resources/list', 'list'],
+  ['resources/templates/list', 'list'],
+  ['prompts/list', 'list'],
+  ['tools/call', 'data'],
+  ['resources/read', 'data'],
+  ['prompts/get', 'data'],
+  ['completion/complete', 'data'],
+]);
+
+/** Methods that may be a metric's label; every other is `other`. */
+export const METHODS: ReadonlySet<string> = new Set([...ROUTES.keys(), 'server/discover']);
+
+export const NOT_FOUND: WireError = { code: METHOD_NOT_FOUND, message: 'Method not found' };
+
+/** Decides what a readable request may do in this phase. A probe is always answered, never closed: clients probe. */
+export function admit(request: Request, phase: Phase): Admission {
+  if (request.method === 'server/discover') return { refuse: NOT_FOUND };
+  if (field(request.meta, MODERN_VERSION_KEY) !== undefined)
+    return refuse('This endpoint serves the handshake revisions: send initialize');
+  const route = ROUTES.get(request.method);
+  if (phase === 'new') {
+    return route === 'initialize' || route === 'ping' ? { route } : refuse('Send initialize first');
+  }
+  if (route === 'initialize') return refuse('Already initialized');
+  return route === undefined ? { refuse: NOT_FOUND } : { route };
+}
+
+function refuse(message: string): Admission {
+  return { refuse: { code: INVALID_REQUEST, message } };
+}

@@ -1,0 +1,126 @@
+import type { Principal } from '../auth/principal.ts';
+import type { Clock } from '../ports/clock.ts';
+import type { Log } from '../ports/log.ts';
+import type { Counter, Gauge, Histogram, Meter, Outcome } from '../ports/meter.ts';
+import type { AuditSink } from '../ports/sink.ts';
+import { field, type Request } from '../protocol/envelope.ts';
+import { JsonText } from '../protocol/json-text.ts';
+import { METHODS } from './admit.ts';
+import type { EndedCall } from './relay.ts';
+import type { Refusal } from './target.ts';
+
+/** Whose request it was. */
+export interface Caller {
+  readonly session: string;
+  readonly principal: Principal;
+}
+
+export interface RecorderDeps {
+  readonly audit: AuditSink;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly meter: Meter;
+}
+
+/** The instruments of one method at one upstream, taken once: asking the meter for them costs more than the rest of a record. */
+interface Instruments {
+  readonly duration: Histogram;
+  readonly outcomes: Map<Outcome, Counter>;
+}
+
+/** `upstream` label of what the gateway answers itself. */
+const NO_UPSTREAM = 'none';
+const MAX_KEYS = 64;
+const MAX_KEY_LENGTH = 128;
+
+/** Writes down what became of every request: metrics, audit, and the cause of a failure in the log. */
+export class CallRecorder {
+  private readonly deps: RecorderDeps;
+  private readonly inFlight: Gauge;
+  private readonly overhead: Histogram;
+  private readonly instruments = new Map<string, Map<string, Instruments>>();
+
+  constructor(deps: RecorderDeps) {
+    this.deps = deps;
+    this.inFlight = deps.meter.gauge('inflight_requests', {});
+    this.overhead = deps.meter.histogram('overhead_seconds', {});
+  }
+
+  started(): void {
+    this.inFlight.add(1);
+  }
+
+  /** Answered by the gateway itself. */
+  answered(method: string, outcome: 'ok' | 'error'): void {
+    this.count(METHODS.has(method) ? method : 'other', NO_UPSTREAM, outcome);
+  }
+
+  denied({ session, principal }: Caller, request: Request, { denied, rule, upstream }: Refusal): void {
+    this.count(request.method, upstream ?? NO_UPSTREAM, denied ? 'denied' : 'error');
+    this.deps.audit.record({
+      time: this.deps.clock.now(),
+      event: 'call',
+      session,
+      request: String(request.id),
+      issuer: principal.issuer,
+      id: principal.id,
+      method: request.method,
+      ...(upstream === undefined ? {} : { upstream }),
+      decision: 'deny',
+      rule,
+      argumentKeys: keysOfArguments(request),
+    });
+  }
+
+  ended({ session, principal }: Caller, { request, target, outcome, duration, overhead, cause }: EndedCall): void {
+    const { upstream, rule } = target;
+    this.inFlight.add(-1);
+    this.count(request.method, upstream, outcome).duration.observe(duration / 1000);
+    if (overhead !== undefined) this.overhead.observe(overhead / 1000);
+    this.deps.audit.record({
+      time: this.deps.clock.now(),
+      event: 'call',
+      session,
+      request: String(request.id),
+      issuer: principal.issuer,
+      id: principal.id,
+      method: request.method,
+      upstream,
+      target: target.name ?? target.uri ?? '',
+      decision: 'allow',
+      rule,
+      outcome,
+      durationMs: duration,
+      argumentKeys: keysOfArguments(request),
+    });
+    if (cause === undefined) return;
+    this.deps.log.warn('call_failed', { session, request: String(request.id), upstream, outcome, err: cause });
+  }
+
+  private count(method: string, upstream: string, outcome: Outcome): Instruments {
+    const instruments = this.instrumentsOf(method, upstream);
+    const known = instruments.outcomes.get(outcome);
+    const counter = known ?? this.deps.meter.counter('requests_total', { method, upstream, outcome });
+    if (known === undefined) instruments.outcomes.set(outcome, counter);
+    counter.add();
+    return instruments;
+  }
+
+  private instrumentsOf(method: string, upstream: string): Instruments {
+    const known = this.instruments.get(method)?.get(upstream);
+    if (known !== undefined) return known;
+    const duration = this.deps.meter.histogram('request_duration_seconds', { method, upstream });
+    const made = { duration, outcomes: new Map<Outcome, Counter>() };
+    const ofMethod = this.instruments.get(method) ?? new Map<string, Instruments>();
+    this.instruments.set(method, ofMethod.set(upstream, made));
+    return made;
+  }
+}
+
+/** At most 64 keys, each cut at 128 characters: the audit line has a bound whatever the caller sends. */
+function keysOfArguments(request: Request): readonly string[] {
+  const member = field(request.params, 'arguments');
+  if (member === undefined || request.text.charCodeAt(member.start) !== 0x7b) return [];
+  const { members } = new JsonText(request.text).object(member.start);
+  return members.slice(0, MAX_KEYS).map(({ key }) => key.slice(0, MAX_KEY_LENGTH));
+}

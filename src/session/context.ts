@@ -1,0 +1,34 @@
+import type { Principal } from '../auth/principal.ts';
+import type { Snapshot } from '../catalogue/catalogue.ts';
+import type { View } from '../catalogue/view.ts';
+import type { Grants } from '../policy/access.ts';
+import type { Clock } from '../ports/clock.ts';
+import type { Links } from '../ports/link.ts';
+import type { Log } from '../ports/log.ts';
+import type { Meter } from '../ports/meter.ts';
+import type { CallRecorder } from './call-recorder.ts';
+
+/** What every session shares: the gateway as sessions see it. */
+export interface Gateway {
+  readonly links: Links;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly meter: Meter;
+  readonly recorder: CallRecorder;
+  readonly limits: SessionLimits;
+  snapshot(): Snapshot;
+  view(grants: Grants): View;
+  grants(principal: Principal): Grants;
+  /** Resolves when every upstream has answered or failed once, or after 3 s. */
+  firstAnswers(): Promise<void>;
+}
+
+/** Milliseconds, bytes and counts from the configuration. */
+export interface SessionLimits {
+  readonly depth: number;
+  readonly inFlight: number;
+  readonly subscriptions: number;
+  readonly firstMessage: number;
+  readonly clockTolerance: number;
+  readonly expiryGrace: number;
+}

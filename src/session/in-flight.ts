@@ -1,0 +1,71 @@
+import type { Id, Notification } from '../protocol/envelope.ts';
+
+/** One request of the client that has no answer yet. */
+export interface Unanswered {
+  /** Null when this request must not be cancelled (`initialize`). Called after the entry was removed. */
+  readonly cancel: ((notification?: Notification) => void) | null;
+}
+
+/**
+ * The client's requests under way, by id; `1` and `"1"` differ. Two arrays, searched from the front: the cap keeps them
+ * short, and unlike a Map they are not rebuilt as calls pass through.
+ */
+export class InFlight {
+  private readonly ids: Id[] = [];
+  private readonly entries: Unanswered[] = [];
+  private readonly cap: number;
+
+  constructor(cap: number) {
+    this.cap = cap;
+  }
+
+  get size(): number {
+    return this.ids.length;
+  }
+
+  get full(): boolean {
+    return this.ids.length >= this.cap;
+  }
+
+  has(id: Id): boolean {
+    return this.ids.includes(id);
+  }
+
+  add(id: Id, entry: Unanswered): void {
+    this.ids.push(id);
+    this.entries.push(entry);
+  }
+
+  /** True if it was under way: exactly one caller gets to answer. */
+  take(id: Id): boolean {
+    return this.remove(this.ids.indexOf(id));
+  }
+
+  /** The client's cancellation. Unknown, finished and uncancellable ids are ignored (MCP 2025-11-25, Cancellation). */
+  cancel(id: Id, notification: Notification): boolean {
+    const at = this.ids.indexOf(id);
+    const cancel = this.entries[at]?.cancel;
+    if (cancel === undefined || cancel === null) return false;
+    this.remove(at);
+    cancel(notification);
+    return true;
+  }
+
+  /** Cancels what can be cancelled; `told` hears the id of each request first, while its socket is still open. */
+  cancelAll(told: (id: Id) => void = () => {}): void {
+    for (const id of this.ids.splice(0)) told(id);
+    for (const entry of this.entries.splice(0)) entry.cancel?.();
+  }
+
+  /** The last entry takes the place of the removed one: order means nothing here. */
+  private remove(at: number): boolean {
+    if (at < 0) return false;
+    const id = this.ids.pop();
+    const entry = this.entries.pop();
+    if (at < this.ids.length && id !== undefined && entry !== undefined) {
+      this.ids[at] = id;
+      this.entries[at] = entry;
+    }
+    return true;
+  }
+}

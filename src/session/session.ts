@@ -1,0 +1,268 @@
+import type { Principal } from '../auth/principal.ts';
+import type { View } from '../catalogue/view.ts';
+import type { Grants } from '../policy/access.ts';
+import type { Cancel } from '../ports/clock.ts';
+import type { Connection, FrameKind, FrameReceiver } from '../ports/connection.ts';
+import type { LinkUser } from '../ports/link.ts';
+import type { ListKind } from '../ports/meter.ts';
+import type { CloseName } from '../protocol/close-codes.ts';
+import { errorText, notificationText, resultText } from '../protocol/compose.ts';
+import {
+  type Id,
+  idField,
+  type Message,
+  type Notification,
+  type Request,
+  readMessage,
+  type Unreadable,
+} from '../protocol/envelope.ts';
+import { Fault, faultError, INVALID_REQUEST, UNREADABLE, type WireError } from '../protocol/errors.ts';
+import { admit, type Phase, type Route } from './admit.ts';
+import type { Gateway } from './context.ts';
+import { ControlPlane } from './control-plane.ts';
+import { InFlight } from './in-flight.ts';
+import { startLife } from './life.ts';
+import { ListMemory, listPage } from './lists.ts';
+import { RelayedCall } from './relay.ts';
+import { Subscriptions } from './subscriptions.ts';
+import { findTarget } from './target.ts';
+
+interface Read {
+  readonly message: Message | Unreadable;
+  /** Monotonic milliseconds. */
+  readonly readAt: number;
+}
+
+/** One connection's MCP state: what a frame means now, and who answers it. Everything it opens ends in `closed`. */
+export class Session implements FrameReceiver, LinkUser {
+  readonly session: string;
+  readonly principal: Principal;
+  private readonly gateway: Gateway;
+  private readonly connection: Connection;
+  private readonly grants: Grants;
+  private readonly inFlight: InFlight;
+  private readonly control: ControlPlane;
+  private readonly subscriptions: Subscriptions;
+  private readonly lists = new ListMemory();
+  private readonly stopLife: Cancel;
+  private readonly ended: () => void;
+  private phase: Phase | 'closed' = 'new';
+  private backlog: Read[] = [];
+  private initialized = false;
+  private draining = false;
+  private expired = false;
+
+  constructor(id: string, principal: Principal, connection: Connection, gateway: Gateway, ended: () => void) {
+    this.session = id;
+    this.principal = principal;
+    this.gateway = gateway;
+    this.connection = connection;
+    this.ended = ended;
+    this.grants = gateway.grants(principal);
+    this.inFlight = new InFlight(gateway.limits.inFlight);
+    this.subscriptions = new Subscriptions(this, gateway, this.grants);
+    this.control = new ControlPlane(this.subscriptions, (answered, frame, ok) =>
+      this.controlAnswered(answered, frame, ok),
+    );
+    this.stopLife = startLife(gateway.clock, gateway.limits, principal.expiresAt, {
+      unopened: () => this.phase === 'new' && connection.close('nothing_opened'),
+      expired: () => this.expire(),
+      graceOver: () => this.graceOver(),
+    });
+  }
+
+  frame(text: string): void {
+    const readAt = this.gateway.clock.elapsed();
+    const message = readMessage(text, this.gateway.limits.depth);
+    if (this.phase === 'initializing') this.backlog.push({ message, readAt });
+    else this.take({ message, readAt });
+  }
+
+  closed(): void {
+    if (this.phase === 'closed') return;
+    this.phase = 'closed';
+    this.backlog = [];
+    this.stopLife();
+    this.inFlight.cancelAll();
+    this.subscriptions.close();
+    this.control.close();
+    this.gateway.links.release(this.session);
+    this.ended();
+  }
+
+  /** Takes no new requests and closes as soon as nothing is in flight. */
+  drain(): void {
+    this.draining = true;
+    this.closeWhenIdle();
+  }
+
+  close(name: CloseName): void {
+    this.connection.close(name);
+  }
+
+  /** A list changed somewhere; tells the client, once, if its own view of that kind did. */
+  listMayHaveChanged(kind: ListKind): boolean {
+    if (!this.initialized || !this.lists.changed(kind, this.view())) return false;
+    this.send(notificationText(`notifications/${kind}/list_changed`), 'list_changed');
+    return true;
+  }
+
+  updated(upstream: string, uri: string): boolean {
+    if (!this.subscriptions.has(upstream, uri)) return false;
+    this.send(notificationText('notifications/resources/updated', JSON.stringify({ uri })), 'update');
+    return true;
+  }
+
+  logged(_upstream: string, notification: Notification): void {
+    if (this.initialized && this.subscriptions.wantsLog(notification)) this.send(notification.text, 'log');
+  }
+
+  private take({ message, readAt }: Read): void {
+    if (this.phase === 'closed') return;
+    if (message.kind === 'request') this.request(message, readAt, this.phase);
+    else if (message.kind === 'notification') this.notification(message);
+    else if (message.kind === 'unreadable') this.send(errorText(null, UNREADABLE[message.problem]), 'answer');
+    else this.gateway.meter.counter('unexpected_answers_total', { source: 'client', kind: 'unknown' }).add();
+  }
+
+  private request(request: Request, readAt: number, phase: Phase): void {
+    if (this.inFlight.has(request.id)) return this.send(errorText(null, UNREADABLE.id_in_flight), 'answer');
+    if (this.expired) return this.refuse(request, { code: INVALID_REQUEST, message: 'The token has expired' });
+    const admission = admit(request, phase);
+    if ('refuse' in admission) this.refuse(request, admission.refuse);
+    else this.route(admission.route, request, readAt);
+  }
+
+  private route(route: Route, request: Request, readAt: number): void {
+    if (route === 'ping') return this.answer(request, '{}');
+    if (route === 'list') return this.list(request);
+    if (this.draining) return this.refuse(request, faultError(new Fault('draining', { retryAfterMs: 1000 })));
+    if (this.inFlight.full)
+      return this.refuse(request, faultError(new Fault('too_many_in_flight', { retryAfterMs: 100 })));
+    if (route === 'data') this.data(request, readAt);
+    else if (route === 'initialize') this.initialize(request);
+    else this.ask(request);
+  }
+
+  /** Under way before it is given: the SDK session may answer inside the call. */
+  private ask(request: Request): void {
+    let cancel = () => {};
+    this.inFlight.add(request.id, { cancel: () => cancel() });
+    cancel = this.control.give(request);
+  }
+
+  private initialize(request: Request): void {
+    this.phase = 'initializing';
+    this.connection.pause();
+    this.inFlight.add(request.id, { cancel: null });
+    const { gateway } = this;
+    const opening = gateway.firstAnswers().then(async () => {
+      if (this.phase === 'closed') return;
+      const view = this.view();
+      this.lists.announce(view.capabilities, view);
+      await this.control.initialize(view, request);
+    });
+    opening.catch((err: unknown) => {
+      gateway.log.error('session_open_failed', { session: this.session, err });
+      this.connection.close('internal');
+    });
+  }
+
+  private controlAnswered(id: Id, frame: string, accepted: boolean): void {
+    if (!this.inFlight.take(id)) return;
+    this.send(frame, 'answer');
+    if (this.phase === 'initializing') this.opened(accepted);
+    this.closeWhenIdle();
+  }
+
+  /** The answer to `initialize` is queued: what came after it is taken, in order, until another one is under way. */
+  private opened(accepted: boolean): void {
+    this.phase = accepted ? 'ready' : 'new';
+    this.connection.resume();
+    const waiting = this.backlog;
+    this.backlog = [];
+    for (const read of waiting) {
+      if (this.isInitializing()) this.backlog.push(read);
+      else this.take(read);
+    }
+  }
+
+  private isInitializing(): boolean {
+    return this.phase === 'initializing';
+  }
+
+  private list(request: Request): void {
+    const page = listPage(request, this.view());
+    if ('refuse' in page) this.refuse(request, page.refuse);
+    else this.answer(request, page.text);
+  }
+
+  private data(request: Request, readAt: number): void {
+    const { gateway, grants } = this;
+    const target = findTarget(request, { snapshot: gateway.snapshot(), grants });
+    if ('error' in target) {
+      gateway.recorder.denied(this, request, target);
+      return this.send(errorText(request.id, target.error), 'answer');
+    }
+    const call = new RelayedCall(request, target, readAt, {
+      links: gateway.links,
+      user: this,
+      clock: gateway.clock,
+      send: (frame, kind) => this.send(frame, kind),
+      finish: (id) => this.inFlight.take(id),
+      ended: (ended) => {
+        gateway.recorder.ended(this, ended);
+        this.closeWhenIdle();
+      },
+    });
+    this.inFlight.add(request.id, { cancel: (notification) => call.cancel(notification) });
+    gateway.recorder.started();
+    call.start();
+  }
+
+  private notification(notification: Notification): void {
+    if (notification.method === 'notifications/cancelled') {
+      const id = idField(notification.text, notification.params, 'requestId');
+      if (id !== undefined && this.inFlight.cancel(id, notification)) this.closeWhenIdle();
+    } else if (notification.method === 'notifications/initialized' && this.phase === 'ready' && !this.initialized) {
+      this.initialized = true;
+      this.control.initialized();
+      for (const kind of ['tools', 'resources', 'prompts'] as const) this.listMayHaveChanged(kind);
+    }
+  }
+
+  private answer(request: Request, result: string): void {
+    this.gateway.recorder.answered(request.method, 'ok');
+    this.send(resultText(request.id, result), 'answer');
+  }
+
+  private refuse(request: Request, error: WireError): void {
+    this.gateway.recorder.answered(request.method, 'error');
+    this.send(errorText(request.id, error), 'answer');
+  }
+
+  private view(): View {
+    return this.gateway.view(this.grants);
+  }
+
+  private send(frame: string, kind: FrameKind): void {
+    if (this.phase !== 'closed') this.connection.send(frame, kind);
+  }
+
+  private expire(): void {
+    this.expired = true;
+    this.closeWhenIdle();
+  }
+
+  private graceOver(): void {
+    const error = faultError(new Fault('timeout'));
+    this.inFlight.cancelAll((id) => this.send(errorText(id, error), 'answer'));
+    this.connection.close('unauthenticated');
+  }
+
+  private closeWhenIdle(): void {
+    if (this.inFlight.size > 0) return;
+    if (this.draining) this.connection.close('draining', 1000);
+    else if (this.expired) this.connection.close('unauthenticated');
+  }
+}

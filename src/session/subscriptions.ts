@@ -1,0 +1,88 @@
+import type { Grants } from '../policy/access.ts';
+import type { LinkUser } from '../ports/link.ts';
+import { type Notification, stringField } from '../protocol/envelope.ts';
+import { AnsweredError, Fault, faultError, type WireError } from '../protocol/errors.ts';
+import type { Gateway } from './context.ts';
+import type { ControlHandlers } from './handshake-adapter.ts';
+import { ownedResource } from './target.ts';
+
+/** RFC 5424 severities, least severe first, as `logging/setLevel` names them (MCP 2025-11-25, Logging). */
+const LEVELS = ['debug', 'info', 'notice', 'warning', 'error', 'critical', 'alert', 'emergency'];
+
+/** What this session has asked to hear: resources by URI on their owner's link, log messages from a level up. */
+export class Subscriptions implements ControlHandlers {
+  private readonly user: LinkUser;
+  private readonly gateway: Gateway;
+  private readonly grants: Grants;
+  private readonly owners = new Map<string, string>();
+  private level = 0;
+  private closed = false;
+
+  constructor(user: LinkUser, gateway: Gateway, grants: Grants) {
+    this.user = user;
+    this.gateway = gateway;
+    this.grants = grants;
+  }
+
+  has(upstream: string, uri: string): boolean {
+    return this.owners.get(uri) === upstream;
+  }
+
+  wantsLog(notification: Notification): boolean {
+    const level = LEVELS.indexOf(stringField(notification.text, notification.params, 'level') ?? '');
+    return level >= this.level;
+  }
+
+  async setLevel(level: string): Promise<void> {
+    this.level = Math.max(0, LEVELS.indexOf(level));
+  }
+
+  async subscribe(uri: string): Promise<void> {
+    if (this.closed) return;
+    const found = ownedResource(uri, { snapshot: this.gateway.snapshot(), grants: this.grants });
+    if ('error' in found) throw new WireFailure(found.error);
+    if (this.owners.has(uri)) return;
+    if (this.owners.size >= this.gateway.limits.subscriptions)
+      throw new WireFailure(faultError(new Fault('at_capacity')));
+    this.owners.set(uri, found.upstream);
+    try {
+      await this.gateway.links.subscribe(found.upstream, uri, this.user);
+    } catch (cause) {
+      this.owners.delete(uri);
+      throw wireFailure(cause);
+    }
+  }
+
+  async unsubscribe(uri: string): Promise<void> {
+    const upstream = this.owners.get(uri);
+    if (upstream === undefined) return;
+    this.owners.delete(uri);
+    try {
+      await this.gateway.links.unsubscribe(upstream, uri, this.user);
+    } catch (cause) {
+      throw wireFailure(cause);
+    }
+  }
+
+  close(): void {
+    this.closed = true;
+    this.owners.clear();
+  }
+}
+
+/** An error object on its way to the wire through the SDK session, which copies `code`, `message` and `data`. */
+class WireFailure extends Error {
+  readonly code: number;
+  readonly data: unknown;
+
+  constructor(error: WireError) {
+    super(error.message);
+    this.code = error.code;
+    this.data = error.data;
+  }
+}
+
+function wireFailure(cause: unknown): WireFailure {
+  if (cause instanceof AnsweredError) return new WireFailure(cause.error);
+  return new WireFailure(faultError(cause instanceof Fault ? cause : new Fault('internal', { cause })));
+}

@@ -1,0 +1,113 @@
+import type { Snapshot } from '../catalogue/catalogue.ts';
+import type { Grants } from '../policy/access.ts';
+import { field, type Request, stringField } from '../protocol/envelope.ts';
+import { INVALID_PARAMS, RESOURCE_NOT_FOUND, type WireError } from '../protocol/errors.ts';
+import { repeatsKey } from '../protocol/json-text.ts';
+
+/** What a data request is about, found and allowed. */
+export interface Target {
+  readonly upstream: string;
+  /** The upstream's own name, where the request names a tool or prompt. */
+  readonly name?: string;
+  readonly uri?: string;
+  readonly rule: string;
+}
+
+/** Why not. `asked` is what the audit says; the wire cannot tell denied from unknown. */
+export interface Refusal {
+  readonly error: WireError;
+  readonly denied: boolean;
+  readonly rule: string;
+  readonly upstream: string | undefined;
+}
+
+export interface Judge {
+  readonly snapshot: Snapshot;
+  readonly grants: Grants;
+}
+
+/** Decides who owns what a request names and whether this principal may have it. Contacts nobody. */
+export function findTarget(request: Request, judge: Judge): Target | Refusal {
+  const misfit = argumentsProblem(request);
+  if (misfit !== undefined) return invalid(misfit);
+  switch (request.method) {
+    case 'tools/call':
+      return named(request, 'tools', judge);
+    case 'prompts/get':
+      return named(request, 'prompts', judge);
+    case 'resources/read':
+      return resource(request, judge);
+    default:
+      return completion(request, judge);
+  }
+}
+
+function named(request: Request, kind: 'tools' | 'prompts', judge: Judge, holder = request.params): Target | Refusal {
+  const name = stringField(request.text, holder, 'name');
+  if (name === undefined) return invalid('"name" must be a string');
+  const unknown = { code: INVALID_PARAMS, message: `Unknown ${kind === 'tools' ? 'tool' : 'prompt'}: ${name}` };
+  const owner = kind === 'tools' ? judge.snapshot.tools.resolve(name) : judge.snapshot.prompts.resolve(name);
+  if (owner === undefined) return refusal(unknown);
+  const { upstream, original } = owner;
+  const decision = judge.grants.decide({ kind, upstream, name: original, ...argumentsText(request) });
+  if (decision.effect !== 'allow') return refusal(unknown, decision.rule, upstream);
+  return { upstream, name: original, rule: decision.rule };
+}
+
+function resource(request: Request, judge: Judge): Target | Refusal {
+  const uri = stringField(request.text, request.params, 'uri');
+  return uri === undefined ? invalid('"uri" must be a string') : ownedResource(uri, judge);
+}
+
+/** The upstream that owns `uri`, if this principal may have it. Denied and not found are one answer. */
+export function ownedResource(uri: string, { snapshot, grants }: Pick<Judge, 'snapshot' | 'grants'>): Target | Refusal {
+  const missing = { code: RESOURCE_NOT_FOUND, message: 'Resource not found', data: { uri } };
+  const upstream = snapshot.ownerOf(uri);
+  if (upstream === undefined) return refusal(missing);
+  const decision = grants.decide({ kind: 'resources', upstream, name: uri });
+  return decision.effect === 'allow'
+    ? { upstream, uri, rule: decision.rule }
+    : refusal(missing, decision.rule, upstream);
+}
+
+function completion(request: Request, judge: Judge): Target | Refusal {
+  const ref = field(request.params, 'ref')?.inner;
+  const type = stringField(request.text, ref, 'type');
+  if (type === 'ref/prompt') return named(request, 'prompts', judge, ref);
+  const uri = stringField(request.text, ref, 'uri');
+  if (type !== 'ref/resource' || uri === undefined) return invalid('"ref" must be a ref/prompt or a ref/resource');
+  return ownedTemplate(uri, judge);
+}
+
+function ownedTemplate(uri: string, judge: Judge): Target | Refusal {
+  const upstream = judge.snapshot.templateOwner(uri);
+  if (upstream === undefined) return ownedResource(uri, judge);
+  const decision = judge.grants.decide({ kind: 'resources', upstream, name: uri, template: true });
+  const missing = { code: RESOURCE_NOT_FOUND, message: 'Resource not found', data: { uri } };
+  return decision.effect === 'allow'
+    ? { upstream, uri, rule: decision.rule }
+    : refusal(missing, decision.rule, upstream);
+}
+
+/** `arguments` must be an object without a key twice at any depth: rules, the audit and the upstream then read the same. */
+function argumentsProblem(request: Request): string | undefined {
+  const member = field(request.params, 'arguments');
+  if (member === undefined) return undefined;
+  if (request.text.charCodeAt(member.start) !== 0x7b) return '"arguments" must be an object';
+  return repeatsKey(request.text, member.start) ? '"arguments" has a key twice' : undefined;
+}
+
+/** Completion carries no `arguments` of the call it helps with: what a rule would read of them is not known. */
+function argumentsText(request: Request): { arguments?: { text: string } } {
+  if (request.method === 'completion/complete') return {};
+  const member = field(request.params, 'arguments');
+  return { arguments: { text: member === undefined ? '{}' : request.text.slice(member.start, member.end) } };
+}
+
+function invalid(problem: string): Refusal {
+  return refusal({ code: INVALID_PARAMS, message: `Invalid params: ${problem}` }, 'invalid');
+}
+
+function refusal(error: WireError, rule = 'unknown', upstream?: string): Refusal {
+  return { error, denied: upstream !== undefined, rule, upstream };
+}

@@ -1,0 +1,50 @@
+import type { Cancel, Clock } from '../ports/clock.ts';
+
+export interface HeartbeatOptions {
+  /** Milliseconds between pings; each wait is jittered down by up to a fifth so that sockets do not ping together. */
+  readonly pingInterval: number;
+  /** Milliseconds from when a ping has left until the peer must have shown a sign of life. */
+  readonly pongTimeout: number;
+}
+
+export interface Pulse {
+  /** Sends an RFC 6455 ping; `left` is called when it has left the process. */
+  ping(left: () => void): void;
+  lost(): void;
+}
+
+export interface Heartbeat {
+  /** Any byte from the peer counts. */
+  alive(): void;
+  stop: Cancel;
+}
+
+/** Pings a peer for as long as it answers; calls `lost` once when it does not. */
+export function startHeartbeat(options: HeartbeatOptions, clock: Clock, random: () => number, pulse: Pulse): Heartbeat {
+  let stop: Cancel = () => {};
+  let stopped = false;
+  const wait = () => {
+    stop = clock.after(options.pingInterval * (1 - random() / 5), beat);
+  };
+  const left = () => {
+    if (stopped) return;
+    stop();
+    stop = clock.after(options.pongTimeout, pulse.lost);
+  };
+  const beat = () => {
+    stop = clock.after(options.pingInterval + options.pongTimeout, pulse.lost);
+    pulse.ping(left);
+  };
+  wait();
+  return {
+    alive() {
+      if (stopped) return;
+      stop();
+      wait();
+    },
+    stop() {
+      stopped = true;
+      stop();
+    },
+  };
+}

@@ -1,0 +1,47 @@
+import type { Config, ServerConfig } from '../config/schema.ts';
+import type { Clock } from '../ports/clock.ts';
+import type { Log } from '../ports/log.ts';
+import type { Meter } from '../ports/meter.ts';
+import type { Dial } from '../ports/transport.ts';
+import { dialModule } from './module.ts';
+import type { UpstreamOptions } from './pool.ts';
+import { dialStdio } from './stdio.ts';
+import { dialStreamableHttp } from './streamable-http.ts';
+
+export interface ConfiguredDeps {
+  readonly log: Log;
+  readonly clock: Clock;
+  readonly meter: Meter;
+  readonly environment: NodeJS.ProcessEnv;
+  readonly atExit: (task: () => void) => () => void;
+}
+
+/** The upstreams of the configuration, in its order, each with the way to dial it. */
+export function upstreamOptions({ mcpServers, limits }: Config, deps: ConfiguredDeps): UpstreamOptions[] {
+  return mcpServers.map((server) => ({
+    upstream: server.key,
+    isolation: server.isolation,
+    startTimeout: server.startTimeout,
+    call: { idle: server.timeout, hard: server.maxTimeout },
+    concurrency: server.concurrency,
+    maxDepth: limits.depth,
+    maxLinks: server.maxLinks,
+    idle: server.idle,
+    breaker: server.breaker,
+    dial: dialOf(server, limits.maxUpstreamMessage, deps),
+  }));
+}
+
+function dialOf(server: ServerConfig, maxMessage: number, deps: ConfiguredDeps): Dial {
+  const upstream = server.key;
+  switch (server.type) {
+    case 'stdio': {
+      const { command, args, env, cwd } = server;
+      return dialStdio({ command, args, env, cwd, maxMessage }, { ...deps, upstream });
+    }
+    case 'http':
+      return dialStreamableHttp({ url: server.url, headers: server.headers, maxMessage }, { ...deps, upstream });
+    case 'module':
+      return dialModule({ path: server.module }, { ...deps, upstream });
+  }
+}

@@ -1,0 +1,11 @@
+export interface DeadlineLimits {
+  /** Milliseconds without progress. */
+  readonly idle: number;
+  /** Milliseconds in all, progress or not. */
+  readonly hard: number;
+}
+
+/** The moment a request is given up, in monotonic milliseconds: progress restarts the idle limit, never the hard one. */
+export function dueAt(limits: DeadlineLimits, startedAt: number, touchedAt: number): number {
+  return Math.min(touchedAt + limits.idle, startedAt + limits.hard);
+}

@@ -1,0 +1,264 @@
+import type { Clock } from '../ports/clock.ts';
+import type { Link, LinkEvents, Outgoing, Peer, Relayed, Reply } from '../ports/link.ts';
+import type { Log } from '../ports/log.ts';
+import type { ListKind, Meter } from '../ports/meter.ts';
+import type { Channel, ChannelFailure, Dial, Receiver } from '../ports/transport.ts';
+import { errorText, notificationText, requestText, resultText } from '../protocol/compose.ts';
+import {
+  decoded,
+  idField,
+  type Notification,
+  progressToken,
+  type Request,
+  type Response,
+  readMessage,
+  stringField,
+} from '../protocol/envelope.ts';
+import { AnsweredError, Fault, METHOD_NOT_FOUND, type WireError } from '../protocol/errors.ts';
+import { rewriteNotification, rewriteRequest } from '../protocol/rewrite.ts';
+import type { DeadlineLimits } from './deadline.ts';
+import { handshake } from './handshake.ts';
+import { PendingTable } from './pending.ts';
+
+export interface LinkOptions {
+  readonly upstream: string;
+  readonly isolation: 'session' | 'shared';
+  /** Milliseconds for connect and initialize together. */
+  readonly startTimeout: number;
+  /** Limits of a relayed call. */
+  readonly call: DeadlineLimits;
+  /** Requests in flight on this link at most. */
+  readonly concurrency: number;
+  readonly maxDepth: number;
+}
+
+export interface LinkDeps {
+  readonly dial: Dial;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly meter: Meter;
+}
+
+const LIST_CHANGED = new Map<string, ListKind>([
+  ['notifications/tools/list_changed', 'tools'],
+  ['notifications/resources/list_changed', 'resources'],
+  ['notifications/prompts/list_changed', 'prompts'],
+]);
+
+/** Dials, initialises and returns a live link; rejects with the cause when that fails or `startTimeout` passes, leaving nothing behind. */
+export async function openLink(options: LinkOptions, deps: LinkDeps, events: LinkEvents): Promise<Link> {
+  const link = new TextLink(options, deps, events);
+  await link.open();
+  return link;
+}
+
+class TextLink implements Link, Receiver {
+  readonly upstream: string;
+  readonly isolation: 'session' | 'shared';
+  peer: Peer = { protocolVersion: '', capabilities: {}, instructions: undefined };
+  private readonly options: LinkOptions;
+  private readonly deps: LinkDeps;
+  private readonly events: LinkEvents;
+  private readonly pending: PendingTable;
+  private channel: Channel | undefined;
+  /** Retired: replaced already, only waiting for what its channel still has to say of the calls on it. */
+  private state: 'opening' | 'live' | 'retired' | 'closed' = 'opening';
+  private cause: Error | undefined;
+
+  constructor(options: LinkOptions, deps: LinkDeps, events: LinkEvents) {
+    this.options = options;
+    this.deps = deps;
+    this.events = events;
+    this.pending = new PendingTable(deps.clock, (id) => this.expire(id));
+    this.upstream = options.upstream;
+    this.isolation = options.isolation;
+  }
+
+  get inFlight(): number {
+    return this.pending.size;
+  }
+
+  async open(): Promise<void> {
+    const abort = new AbortController();
+    const { clock, dial } = this.deps;
+    const { startTimeout } = this.options;
+    const late = new Error(`no answer to initialize within ${startTimeout} ms`);
+    const cancel = clock.after(startTimeout, () => abort.abort(late));
+    try {
+      this.channel = await dial(this, abort.signal);
+      this.peer = await handshake(
+        (method, params) => this.ask(method, params, startTimeout),
+        (text) => this.channel?.send(text) ?? false,
+      );
+      if (this.state === 'closed') throw this.cause ?? new Error('closed while opening');
+      this.state = 'live';
+    } catch (error) {
+      this.state = 'closed';
+      await this.channel?.close();
+      throw abort.signal.aborted ? late : (this.cause ?? error);
+    } finally {
+      cancel();
+    }
+  }
+
+  ask(method: string, params?: string, timeoutMs = this.options.call.idle): Promise<string> {
+    return new Promise((resolve, reject) => {
+      const asking = {
+        answered: (response: Response) => settle(response, resolve, reject),
+        failed: reject,
+        progress: () => {},
+      };
+      const id = this.pending.add(asking, { idle: timeoutMs, hard: timeoutMs });
+      this.transmit(id, requestText(id, method, params));
+    });
+  }
+
+  relay(outgoing: Outgoing, reply: Reply): Relayed {
+    const sentAt = this.deps.clock.elapsed();
+    if (this.pending.size >= this.options.concurrency) {
+      queueMicrotask(() => reply.failed(new Fault('at_capacity', { retryAfterMs: 1000 }), false));
+      return { sentAt, cancel: () => {} };
+    }
+    const id = this.pending.add(reply, this.options.call);
+    this.transmit(id, outgoingText(outgoing, id));
+    return { sentAt, cancel: (notification) => this.cancel(id, notification) };
+  }
+
+  async close(): Promise<void> {
+    const { channel } = this;
+    this.end();
+    await channel?.close();
+  }
+
+  message(text: string): void {
+    try {
+      this.read(text);
+    } catch (err) {
+      this.deps.log.error('upstream_message_failed', { err });
+    }
+  }
+
+  private read(text: string): void {
+    const receivedAt = this.deps.clock.elapsed();
+    const message = readMessage(text, this.options.maxDepth);
+    if (message.kind === 'response') this.response(message, receivedAt);
+    else if (message.kind === 'notification') this.notification(message);
+    else if (message.kind === 'request') this.request(message);
+    else this.unreadable(message.id, message.problem);
+  }
+
+  failed(id: number, failure: ChannelFailure): void {
+    const again = failure.sessionGone === true;
+    if (again && this.state === 'live') {
+      this.state = 'retired';
+      this.events.closed(failure.cause, true);
+    }
+    this.pending.take(id)?.failed(new Fault(failure.reason, { cause: failure.cause }), again);
+  }
+
+  closed(cause?: Error): void {
+    this.cause ??= cause;
+    this.end();
+  }
+
+  private end(): void {
+    if (this.state === 'closed' && this.pending.size === 0) return;
+    const wasLive = this.state === 'live';
+    this.state = 'closed';
+    this.pending.failAll(new Fault('upstream_closed', { cause: this.cause }));
+    if (wasLive) this.events.closed(this.cause, false);
+  }
+
+  private transmit(id: number, text: string): void {
+    if ((this.state === 'opening' || this.state === 'live') && this.channel?.send(text, id) === true) return;
+    queueMicrotask(() => this.pending.take(id)?.failed(new Fault('upstream_closed', { cause: this.cause }), true));
+  }
+
+  private cancel(id: number, notification?: Notification): void {
+    if (this.pending.take(id) === undefined) return;
+    this.tellCancelled(id, notification);
+  }
+
+  private expire(id: number): void {
+    const pending = this.pending.take(id);
+    if (pending === undefined) return;
+    this.tellCancelled(id);
+    pending.failed(new Fault('timeout'), false);
+  }
+
+  private tellCancelled(id: number, notification?: Notification): void {
+    if (this.state !== 'live') return;
+    const text =
+      notification === undefined
+        ? notificationText('notifications/cancelled', `{"requestId":${id}}`)
+        : rewriteNotification(notification, { requestId: id });
+    this.channel?.send(text);
+    this.channel?.forget?.(id);
+  }
+
+  private response(response: Response, receivedAt: number): void {
+    const pending = this.pending.take(response.id);
+    if (pending !== undefined) pending.answered(response, receivedAt);
+    else this.unexpected(this.pending.wasGiven(response.id) ? 'late' : 'unknown');
+  }
+
+  /** The gateway declares no client capabilities, so an upstream that asks is told at once (JSON-RPC 2.0 section 5.1). */
+  private request(request: Request): void {
+    const { id, method } = request;
+    const refusal = { code: METHOD_NOT_FOUND, message: 'Method not found' };
+    this.channel?.send(method === 'ping' ? resultText(id, '{}') : errorText(id, refusal));
+  }
+
+  private notification(notification: Notification): void {
+    const { method, text, params } = notification;
+    const kind = LIST_CHANGED.get(method);
+    if (kind !== undefined) this.events.listChanged(kind);
+    else if (method === 'notifications/progress') this.progress(notification);
+    else if (method === 'notifications/message') this.events.logged(notification);
+    else if (method === 'notifications/resources/updated') {
+      const uri = stringField(text, params, 'uri');
+      if (uri !== undefined) this.events.updated(uri, notification);
+    }
+  }
+
+  private progress(notification: Notification): void {
+    const pending = this.pending.touch(idField(notification.text, notification.params, 'progressToken'));
+    if (pending === undefined) this.unexpected('late');
+    else pending.progress(notification);
+  }
+
+  /** JSON-RPC that breaks a forwarding rule fails the call it answers; what is not JSON-RPC is noise. */
+  private unreadable(id: unknown, problem: string): void {
+    const pending = this.pending.take(id);
+    if (pending === undefined) return this.unexpected('noise');
+    this.deps.log.warn('upstream_answer_refused', { upstream: this.upstream, problem });
+    pending.failed(new Fault('too_large', { cause: new Error(problem) }), false);
+  }
+
+  private unexpected(kind: 'late' | 'unknown' | 'noise'): void {
+    this.deps.meter.counter('unexpected_answers_total', { source: 'upstream', kind }).add();
+  }
+}
+
+function outgoingText({ message, name, uri }: Outgoing, id: number): string {
+  const token = progressToken(message) === undefined ? {} : { progressToken: id };
+  return rewriteRequest(message, {
+    id,
+    ...(name === undefined ? {} : { name }),
+    ...(uri === undefined ? {} : { uri }),
+    ...token,
+  });
+}
+
+function settle(response: Response, resolve: (result: string) => void, reject: (error: Error) => void): void {
+  const { text, payload } = response;
+  if (response.outcome === 'result') resolve(text.slice(payload.start, payload.end));
+  else reject(new AnsweredError(wireError(decoded(text, payload))));
+}
+
+function wireError(value: unknown): WireError {
+  const error = typeof value === 'object' && value !== null ? value : {};
+  const code = 'code' in error && typeof error.code === 'number' ? error.code : 0;
+  const message = 'message' in error && typeof error.message === 'string' ? error.message : '';
+  return { code, message };
+}

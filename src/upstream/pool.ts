@@ -1,0 +1,136 @@
+import type { Clock } from '../ports/clock.ts';
+import type { Link, Links, LinkUser } from '../ports/link.ts';
+import type { Log } from '../ports/log.ts';
+import type { ListKind, Meter } from '../ports/meter.ts';
+import type { Dial } from '../ports/transport.ts';
+import { type Notification, stringField } from '../protocol/envelope.ts';
+import type { BreakerLimits } from './breaker.ts';
+import { type LinkOptions, openLink } from './link.ts';
+import { SessionLinks } from './session-links.ts';
+import { SharedSubscriptions } from './shared-subscriptions.ts';
+import { Supervisor } from './supervisor.ts';
+
+export interface UpstreamOptions extends LinkOptions {
+  readonly maxLinks: number;
+  readonly idle: number;
+  readonly breaker: BreakerLimits;
+  readonly dial: Dial;
+}
+
+export interface PoolDeps {
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly meter: Meter;
+  readonly random: () => number;
+}
+
+/** What the catalogue side hears of the catalogue links. */
+export interface PoolEvents {
+  up(link: Link): void;
+  down(upstream: string): void;
+  listChanged(upstream: string, kind: ListKind): void;
+  updated(upstream: string, uri: string): void;
+}
+
+interface Upstream {
+  readonly supervisor: Supervisor;
+  readonly shared: SharedSubscriptions;
+  /** Absent where everybody uses the shared link. */
+  readonly sessions: SessionLinks | undefined;
+}
+
+/** All upstreams and every link to them. */
+export class UpstreamPool implements Links {
+  private readonly upstreams = new Map<string, Upstream>();
+
+  constructor(upstreams: readonly UpstreamOptions[], deps: PoolDeps, events: PoolEvents) {
+    for (const options of upstreams) this.upstreams.set(options.upstream, makeUpstream(options, deps, events));
+  }
+
+  start(): void {
+    for (const { supervisor } of this.upstreams.values()) supervisor.start();
+  }
+
+  acquire(upstream: string, user: LinkUser): Link | Promise<Link> {
+    const { sessions, supervisor } = this.of(upstream);
+    return sessions === undefined ? supervisor.acquire() : sessions.acquire(user);
+  }
+
+  async subscribe(upstream: string, uri: string, user: LinkUser): Promise<void> {
+    const { sessions, supervisor, shared } = this.of(upstream);
+    if (sessions !== undefined) return sessions.subscribe(uri, user);
+    return shared.subscribe(await supervisor.acquire(), uri, user.session);
+  }
+
+  async unsubscribe(upstream: string, uri: string, user: LinkUser): Promise<void> {
+    const { sessions, supervisor, shared } = this.of(upstream);
+    return sessions === undefined
+      ? shared.unsubscribe(supervisor.link, uri, user.session)
+      : sessions.unsubscribe(uri, user);
+  }
+
+  /** The link that holds this upstream's lists, if it is up. */
+  catalogueLink(upstream: string): Link | undefined {
+    return this.upstreams.get(upstream)?.supervisor.link;
+  }
+
+  release(session: string): void {
+    for (const { sessions, supervisor, shared } of this.upstreams.values()) {
+      sessions?.release(session);
+      shared.release(supervisor.link, session);
+    }
+  }
+
+  async close(): Promise<void> {
+    await Promise.all([...this.upstreams.values()].flatMap((u) => [u.supervisor.close(), u.sessions?.close()]));
+  }
+
+  private of(upstream: string): Upstream {
+    const found = this.upstreams.get(upstream);
+    if (found === undefined) throw new Error(`no upstream ${upstream}`);
+    return found;
+  }
+}
+
+function makeUpstream(options: UpstreamOptions, deps: PoolDeps, events: PoolEvents): Upstream {
+  const { upstream, isolation, dial } = options;
+  const own = { ...deps, log: deps.log.child({ upstream }) };
+  const linkDeps = { ...own, dial };
+  const shared = new SharedSubscriptions(own.log);
+  const links = (kind: 'session' | 'shared') => deps.meter.gauge('links', { upstream, isolation: kind });
+  const supervisor = new Supervisor(
+    {
+      ...own,
+      upstream,
+      open: (linkEvents) => openLink({ ...options, isolation: 'shared' }, linkDeps, linkEvents),
+    },
+    {
+      up: (link) => {
+        links('shared').set(1);
+        events.up(link);
+        void shared.restore(link, (uri) => events.updated(upstream, uri));
+      },
+      down: () => {
+        links('shared').set(0);
+        events.down(upstream);
+      },
+      listChanged: (kind) => events.listChanged(upstream, kind),
+      updated: (uri) => isolation === 'shared' && events.updated(upstream, uri),
+      logged: (notification) => logUpstream(own.log, notification),
+    },
+  );
+  if (isolation === 'shared') return { supervisor, shared, sessions: undefined };
+  const sessions = new SessionLinks({
+    ...options,
+    ...own,
+    links: links('session'),
+    open: (linkEvents) => openLink(options, linkDeps, linkEvents),
+    listChanged: (kind) => events.listChanged(upstream, kind),
+  });
+  return { supervisor, shared, sessions };
+}
+
+/** A shared link's log messages go to the gateway's log, never to callers: nobody knows whose call they are about. */
+function logUpstream(log: Log, { text, params }: Notification): void {
+  log.debug('upstream_log', { level: stringField(text, params, 'level'), bytes: text.length });
+}
