@@ -1,11 +1,6 @@
 import Fastify, { type FastifyInstance } from 'fastify';
 import type { Log } from '../ports/log.ts';
-
-export interface OpsOptions {
-  readonly host: string;
-  /** 0 takes a free one. */
-  readonly port: number;
-}
+import { type Address, type ListenOptions, listen } from './listen.ts';
 
 export interface OpsDeps {
   /** `detail` is shown to whoever can reach the listener. */
@@ -15,7 +10,7 @@ export interface OpsDeps {
 }
 
 export interface Ops {
-  readonly address: { readonly host: string; readonly port: number };
+  readonly address: Address;
   close(): Promise<void>;
 }
 
@@ -27,7 +22,7 @@ const REQUEST_MS = 10_000;
  * The operators' listener: GET /healthz (the event loop turns), /readyz (200 or 503), /metrics, and nothing else. Every
  * answer is a fixed text or what `deps` gave; causes go to the log. Rejects with one sentence when it cannot listen.
  */
-export async function startOps(options: OpsOptions, deps: OpsDeps): Promise<Ops> {
+export async function startOps(options: ListenOptions, deps: OpsDeps): Promise<Ops> {
   const app = bareServer(deps.log);
   const scrape = shared(deps.expose);
   app.get('/healthz', () => ({ status: 'ok' }));
@@ -39,8 +34,8 @@ export async function startOps(options: OpsOptions, deps: OpsDeps): Promise<Ops>
     const { contentType, text } = await scrape();
     return reply.type(contentType).send(text);
   });
-  await listen(app, options);
-  return { address: addressOf(app, options), close: () => app.close() };
+  const address = await listen(app, options, 'ops');
+  return { address, close: () => app.close() };
 }
 
 function bareServer(log: Log): FastifyInstance {
@@ -80,24 +75,4 @@ function shared<T>(work: () => Promise<T>): () => Promise<T> {
     });
     return running;
   };
-}
-
-async function listen(app: FastifyInstance, { host, port }: OpsOptions): Promise<void> {
-  try {
-    await app.listen({ host, port });
-  } catch (cause) {
-    await app.close();
-    throw new Error(sentenceFor(cause, host, port), { cause });
-  }
-}
-
-function sentenceFor(cause: unknown, host: string, port: number): string {
-  const code = cause instanceof Error && 'code' in cause ? String(cause.code) : 'unknown cause';
-  if (code === 'EADDRINUSE') return `port ${port} on ${host} is already in use (ops.port)`;
-  return `cannot listen on port ${port} of ${host}: ${code} (ops.host, ops.port)`;
-}
-
-function addressOf(app: FastifyInstance, { host, port }: OpsOptions): Ops['address'] {
-  const bound = app.server.address();
-  return typeof bound === 'object' && bound !== null ? { host: bound.address, port: bound.port } : { host, port };
 }
