@@ -158,14 +158,14 @@ function acceptSockets({ config, ...deps }: Shared, registry: SessionRegistry, g
       open.add(-1);
       registry.remove(id);
     };
-    opened.add();
-    open.add(1);
     const connection = bindWebSocket(socket, stream, config.limits, { ...deps, random: Math.random }, (own) => {
       const session = new Session(id, principal, own, gateway, ended);
       registry.add(session);
       return session;
     });
     bound.set(id, connection);
+    opened.add();
+    open.add(1);
   };
   const buffered = () => [...bound.values()].reduce((sum, connection) => sum + connection.buffered(), 0);
   return { accept, buffered };

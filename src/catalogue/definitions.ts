@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { ItemKind } from '../ports/meter.ts';
-import { field, fold, stringField } from '../protocol/envelope.ts';
+import { fold } from '../protocol/ambiguity.ts';
+import { field, stringField } from '../protocol/envelope.ts';
 import { JsonText, type ObjectNode, type Span } from '../protocol/json-text.ts';
 
 /** One tool, resource, resource template or prompt, as its upstream wrote it. */

@@ -53,7 +53,11 @@ export class Keeper {
     const { upstream } = link;
     this.leaving.get(upstream)?.();
     this.leaving.delete(upstream);
-    void this.refresher.refreshNow(upstream).then(() => this.options.readiness.answered(upstream));
+    const { readiness } = this.options;
+    void this.refresher.refreshNow(upstream).then((answered) => {
+      if (answered) readiness.answered(upstream);
+      else readiness.failed(upstream);
+    });
   }
 
   /** A catalogue link is down or could not be opened; its definitions stay for `keepListed`. */

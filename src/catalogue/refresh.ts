@@ -46,9 +46,9 @@ export class Refresher {
     this.scheduleOf(upstream).want([kind]);
   }
 
-  /** For a fresh link: walks everything at once. Resolves, whatever came of it, when a walk begun after this call has ended. */
-  refreshNow(upstream: string): Promise<void> {
-    return this.closed ? Promise.resolve() : this.scheduleOf(upstream).now();
+  /** For a fresh link: walks everything at once. Resolves when a walk begun after this call has ended, with whether the upstream answered it. */
+  refreshNow(upstream: string): Promise<boolean> {
+    return this.closed ? Promise.resolve(false) : this.scheduleOf(upstream).now();
   }
 
   /** Idempotent. Nothing is walked or reported afterwards, also not what a walk under way finds. */
@@ -73,13 +73,13 @@ export class Refresher {
     this.count('walked', kinds);
     try {
       const { part, failed } = await this.options.walk(upstream, kinds);
-      if (this.closed) return { differs: false, failed: [] };
+      if (this.closed) return NOTHING;
       const changed = catalogue.replace(upstream, part);
       if (changed.length > 0) this.report(upstream, changed);
-      return { differs: changed.length > 0, failed };
+      return { answered: failed.length === 0, differs: changed.length > 0, failed };
     } catch (err) {
       if (!this.closed) log.warn('walk_failed', { upstream, err });
-      return { differs: false, failed: [] };
+      return NOTHING;
     }
   }
 
@@ -94,9 +94,12 @@ export class Refresher {
 }
 
 interface Outcome {
+  readonly answered: boolean;
   readonly differs: boolean;
   readonly failed: readonly ListKind[];
 }
+
+const NOTHING: Outcome = { answered: false, differs: false, failed: [] };
 
 /**
  * When one upstream is walked. A walk comes `coalesceMs` after the first wish for it, and no sooner after the last walk
@@ -108,7 +111,7 @@ class Schedule {
   private readonly coalesceMs: number;
   private readonly relistMs: number;
   private readonly wanted = new Set<ListKind>();
-  private waiting: (() => void)[] = [];
+  private waiting: ((answered: boolean) => void)[] = [];
   private gap: number;
   private lastEnd = Number.NEGATIVE_INFINITY;
   private walking = false;
@@ -119,7 +122,7 @@ class Schedule {
   private cancelRelist: Cancel | undefined;
   private closed = false;
   /** Resolves the calls of `now` that the walk under way serves. */
-  private served: (() => void)[] = [];
+  private served: ((answered: boolean) => void)[] = [];
 
   constructor(
     walk: (kinds: readonly ListKind[]) => Promise<Outcome>,
@@ -140,7 +143,7 @@ class Schedule {
     if (!this.walking) this.plan();
   }
 
-  now(): Promise<void> {
+  now(): Promise<boolean> {
     return new Promise((resolve) => {
       this.waiting.push(resolve);
       this.relist();
@@ -151,7 +154,7 @@ class Schedule {
     this.closed = true;
     this.cancelWalk?.();
     this.cancelRelist?.();
-    for (const resolve of [...this.served, ...this.waiting]) resolve();
+    for (const resolve of [...this.served, ...this.waiting]) resolve(false);
   }
 
   private relist(): void {
@@ -178,13 +181,13 @@ class Schedule {
     void this.walk(kinds).then((outcome) => this.end(outcome));
   }
 
-  private end({ differs, failed }: Outcome): void {
+  private end({ answered, differs, failed }: Outcome): void {
     if (this.closed) return;
     this.walking = false;
     this.lastEnd = this.clock.elapsed();
     if (differs) this.gap = this.coalesceMs;
     else if (this.prompted) this.gap = Math.min(this.gap * 2, MAX_WAIT_MS);
-    for (const resolve of this.served) resolve();
+    for (const resolve of this.served) resolve(answered);
     this.cancelRelist = this.clock.after(this.relistMs, () => this.relist());
     if (failed.length > 0) this.want(failed);
     if (this.waiting.length > 0) this.begin();

@@ -5,11 +5,14 @@ interface Subscription {
   readonly listener: (change: Change) => void;
 }
 
-/** The bus of a gateway without replicas. Delivers after the publisher's turn of the event loop, in the order of publishing. */
+/**
+ * The bus of a gateway without replicas. Delivers after the publisher's turn of the event loop, in the order of publishing;
+ * a change that is waiting already says nothing new and is not kept twice.
+ */
 export class MemoryBus implements Bus {
   private readonly log: Log;
   private readonly subscriptions = new Set<Subscription>();
-  private waiting: Change[] = [];
+  private waiting = new Map<string, Change>();
   private scheduled: NodeJS.Immediate | undefined;
   private closed = false;
 
@@ -19,7 +22,7 @@ export class MemoryBus implements Bus {
 
   publish(change: Change): void {
     if (this.closed) return;
-    this.waiting.push(change);
+    this.waiting.set(changeKey(change), change);
     this.scheduled ??= setImmediate(() => this.deliver());
   }
 
@@ -32,7 +35,7 @@ export class MemoryBus implements Bus {
   async close(): Promise<void> {
     this.closed = true;
     this.subscriptions.clear();
-    this.waiting = [];
+    this.waiting.clear();
     if (this.scheduled !== undefined) clearImmediate(this.scheduled);
   }
 
@@ -40,8 +43,8 @@ export class MemoryBus implements Bus {
   private deliver(): void {
     this.scheduled = undefined;
     const changes = this.waiting;
-    this.waiting = [];
-    for (const change of changes) {
+    this.waiting = new Map();
+    for (const change of changes.values()) {
       for (const subscription of [...this.subscriptions]) this.tell(subscription, change);
     }
   }
@@ -54,4 +57,8 @@ export class MemoryBus implements Bus {
       this.log.error('bus_listener_failed', { err, kind: change.kind, upstream: change.upstream });
     }
   }
+}
+
+function changeKey(change: Change): string {
+  return JSON.stringify([change.kind, change.upstream, change.kind === 'updated' ? change.uri : '']);
 }

@@ -19,7 +19,9 @@ export function jwtAuthentication(verifier: Verifier, resource: ResourceOptions,
     const verified = await verifier.verify(token);
     const reason = verified.outcome === 'refused' ? verified.reason : '';
     meter.counter('auth_total', { outcome: verified.outcome, reason }).add();
-    if (verified.outcome === 'unavailable') return { refused: 'keys_unavailable', cause: verified.cause };
+    if (verified.outcome === 'unavailable') {
+      return { refused: 'keys_unavailable', cause: verified.cause, retryAfterMs: verified.retryAfterMs };
+    }
     if (verified.outcome === 'refused') {
       return {
         refused: 'invalid_token',

@@ -1,10 +1,10 @@
 import type { Clock } from '../ports/clock.ts';
-import type { CloseName } from '../protocol/close-codes.ts';
 
 export interface Drainable {
   /** Takes no new requests and closes as soon as nothing is in flight. */
   drain(): void;
-  close(name: CloseName): void;
+  /** Ends what is still in flight in an error, then the socket. */
+  drainOver(): void;
 }
 
 export interface DrainParts {
@@ -21,6 +21,6 @@ const CLOSING_MS = 1500;
 export async function drain({ sessions, clock, inFlight }: DrainParts): Promise<void> {
   for (const session of [...sessions]) session.drain();
   await sessions.empty(clock, inFlight);
-  for (const session of [...sessions]) session.close('draining');
+  for (const session of [...sessions]) session.drainOver();
   await sessions.empty(clock, CLOSING_MS);
 }

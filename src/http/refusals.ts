@@ -23,4 +23,6 @@ export interface Refused {
   /** The WWW-Authenticate value, on 401 and on insufficient_scope (RFC 6750 section 3). */
   readonly challenge?: string;
   readonly cause?: Error;
+  /** In place of the row's, where more is known. */
+  readonly retryAfterMs?: number;
 }

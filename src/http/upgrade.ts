@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import type { Duplex } from 'node:stream';
+import type { Socket } from 'node:net';
 import websocket, { type WebSocket } from '@fastify/websocket';
 import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
 import { metadataPaths, protectedResourceMetadata, type ResourceOptions } from '../auth/challenge.ts';
@@ -33,7 +33,7 @@ export interface UpgradeDeps {
   readonly meter: Meter;
   readonly draining: () => boolean;
   /** Binds an upgraded socket, synchronously. */
-  readonly accept: (session: string, principal: Principal, socket: WebSocket, stream: Duplex) => void;
+  readonly accept: (session: string, principal: Principal, socket: WebSocket, stream: Socket) => void;
 }
 
 interface Admitted {
@@ -49,9 +49,11 @@ export async function upgradeServer(options: UpgradeOptions, deps: UpgradeDeps):
   const app = Fastify({
     logger: false,
     exposeHeadRoutes: false,
+    forceCloseConnections: true,
     bodyLimit: 1,
     requestTimeout: HEADERS_MS,
     http: { maxHeaderSize: MAX_HEADER_BYTES, headersTimeout: HEADERS_MS },
+    frameworkErrors: (_error, request, reply) => badRequest(request, reply),
   });
   app.setNotFoundHandler((_request, reply) => reply.code(404).send({ error: 'not_found' }));
   app.setErrorHandler((err, _request, reply) => {
@@ -64,15 +66,32 @@ export async function upgradeServer(options: UpgradeOptions, deps: UpgradeDeps):
       perMessageDeflate: false,
       handleProtocols: (offered: Set<string>) => (offered.has(MCP_SUBPROTOCOL) ? MCP_SUBPROTOCOL : false),
     },
+    // Also called for what a bound socket's peer does wrong, which is the binding's to answer.
     errorHandler: (err, socket) => {
+      if (socket.listenerCount('message') > 0) return;
       deps.log.error('session_open_failed', { err });
       socket.close(1011, 'internal');
     },
     preClose: (done) => done(),
   });
+  // After the plugin's own hook, which makes a refused upgrade's socket end; before any body is read.
+  app.addHook('onRequest', async (request, reply) => {
+    const [path] = request.url.split('?');
+    // Whatever is a GET route can be upgraded as far as the plugin is concerned: only one may be.
+    if (request.method === 'GET' && !(request.ws && path !== options.path)) return;
+    if (path !== options.path) return reply.code(404).send({ error: 'not_found' });
+    return reply.code(405).header('allow', 'GET').send({ error: 'method_not_allowed' });
+  });
   webSocketRoute(app, options, deps);
   if (options.jwt !== undefined) metadataRoutes(app, options.jwt.resource);
   return app;
+}
+
+/** For a URL that cannot be decoded. No hook runs for it, so the socket of an upgrade is ended here. */
+function badRequest({ raw }: FastifyRequest, reply: FastifyReply): void {
+  reply.hijack();
+  reply.raw.once('finish', () => raw.socket.destroySoon());
+  reply.raw.writeHead(400, { connection: 'close', 'content-type': 'application/json' }).end('{"error":"bad_request"}');
 }
 
 function webSocketRoute(app: FastifyInstance, options: UpgradeOptions, deps: UpgradeDeps): void {
@@ -96,11 +115,6 @@ function webSocketRoute(app: FastifyInstance, options: UpgradeOptions, deps: Upg
       if (found === undefined) return socket.close(1011, 'internal');
       deps.accept(found.session, found.principal, socket, request.raw.socket);
     },
-  });
-  app.route({
-    method: ['POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'HEAD'],
-    url: options.path,
-    handler: (_request, reply) => reply.code(405).header('allow', 'GET').send({ error: 'method_not_allowed' }),
   });
 }
 
@@ -131,6 +145,7 @@ function upgradeJudge(
     const session = randomUUID();
     const identified = await identify(judged.token, session);
     if ('refused' in identified) return identified;
+    if (deps.draining()) return { refused: 'draining' };
     return admit(request, session, identified.identity, deps.slots);
   };
 }
@@ -151,12 +166,15 @@ function anonymous(session: string, roles: readonly string[]): Identity {
 }
 
 function refuse(verdict: Refused, reply: FastifyReply, { log, meter }: UpgradeDeps): FastifyReply {
-  const { refused, challenge, cause } = verdict;
+  const { refused, challenge, cause, retryAfterMs } = verdict;
   const { status, retryAfter } = REFUSALS[refused];
   meter.counter('connections_refused_total', { reason: refused }).add();
   log.info('upgrade_refused', { reason: refused, ...(cause === undefined ? {} : { err: cause }) });
   if (challenge !== undefined) reply.header('www-authenticate', challenge);
-  if (retryAfter !== null) reply.header('retry-after', String(retryAfter));
+  if (retryAfter !== null) {
+    const seconds = retryAfterMs === undefined ? retryAfter : Math.max(1, Math.ceil(retryAfterMs / 1000));
+    reply.header('retry-after', String(seconds));
+  }
   if (refused === 'not_an_upgrade') reply.header('upgrade', 'websocket');
   return reply.code(status).send({ error: refused });
 }

@@ -67,6 +67,8 @@ export interface Links {
    */
   subscribe(upstream: string, uri: string, user: LinkUser): Promise<void>;
   unsubscribe(upstream: string, uri: string, user: LinkUser): Promise<void>;
+  /** Passes a log level to every link of the user's own, those to come included. Resolves when the present ones have it, or cannot be told. */
+  setLevel(level: string, user: LinkUser): Promise<void>;
   /** Closes every link and ends every subscription of this session. */
   release(session: string): void;
 }

@@ -7,6 +7,8 @@ export interface Channel {
   send(message: string, id?: number): boolean;
   /** No answer to this id is wanted any more: it was cancelled, timed out, or came another way. Unknown ids are ignored. */
   forget?(id: number): void;
+  /** Bytes that `send` has taken and the peer has not; absent where nothing waits for the peer to read. */
+  readonly backlog?: number;
   /** Stops delivery until `resume`; what the peer sends meanwhile waits in the peer's own pipe. */
   pause(): void;
   resume(): void;

@@ -1,4 +1,5 @@
-import { JsonText, type Member, type ObjectNode, type Shape } from './json-text.ts';
+import { ambiguous } from './ambiguity.ts';
+import { JsonText, type Member, nestsDeeper, type ObjectNode, type Shape } from './json-text.ts';
 
 /** A JSON-RPC id or a progress token: a string of at most 1 KiB or a safe integer; it keeps value and type. */
 export type Id = string | number;
@@ -41,6 +42,8 @@ export interface Unreadable {
 }
 
 const MAX_ID_LENGTH = 1024;
+/** From here on nesting is judged before JSON.parse, which takes a second for a few megabytes of brackets. */
+const LARGE = 64 * 1024;
 
 const leaf: Shape = { within: new Map() };
 const SHAPE: Shape = {
@@ -59,54 +62,14 @@ const SHAPE: Shape = {
   ]),
 };
 
-/** The keys the gateway reads, by object. A key that equals one of them only under case folding makes the message ambiguous. */
-const READ_KEYS = {
-  root: ['jsonrpc', 'id', 'method', 'params', 'result', 'error'],
-  params: [
-    'name',
-    'uri',
-    'arguments',
-    '_meta',
-    'ref',
-    'argument',
-    'context',
-    'cursor',
-    'requestId',
-    'progressToken',
-    'progress',
-    'level',
-    'task',
-    'protocolVersion',
-    'capabilities',
-    'clientInfo',
-    'inputResponses',
-    'requestState',
-    'notifications',
-  ],
-  meta: [
-    'progressToken',
-    'io.modelcontextprotocol/protocolVersion',
-    'io.modelcontextprotocol/clientCapabilities',
-    'io.modelcontextprotocol/clientInfo',
-    'io.modelcontextprotocol/logLevel',
-    'io.modelcontextprotocol/subscriptionId',
-  ],
-  ref: ['type', 'name', 'uri'],
-  result: ['_meta', 'isError', 'resultType', 'structuredContent', 'nextCursor'],
-  error: ['code', 'message', 'data'],
-} as const;
-
-const FOLDED = new Map(
-  Object.entries(READ_KEYS).map(([object, keys]) => [object, new Map(keys.map((k) => [fold(k), k]))]),
-);
-
 /**
  * Judges one text: valid JSON, one JSON-RPC 2.0 message, unambiguous in every object the gateway reads.
  * `maxDepth` counts objects and arrays. JSON.parse is the judge of validity; its value is dropped.
  */
 export function readMessage(raw: string, maxDepth: number): Message | Unreadable {
+  if (raw.length > LARGE && nestsDeeper(raw, maxDepth)) return unreadable('too_deep', idIfAny(raw));
   if (!isJson(raw)) return unreadable('not_json');
-  const text = /[\r\n]/.test(raw) ? raw.replace(/[\r\n]/g, ' ') : raw;
+  const text = /[\r\n]/.test(raw) ? raw.replace(/[\r\n]+/g, (breaks) => ' '.repeat(breaks.length)) : raw;
   const json = new JsonText(text);
   const start = json.skipSpace(0);
   if (text.charCodeAt(start) !== 0x7b) return unreadable('not_a_message');
@@ -143,7 +106,7 @@ export function numberField(text: string, node: ObjectNode | undefined, key: str
 /** The member's value if it is an id or token; undefined if absent or anything else. */
 export function idField(text: string, node: ObjectNode | undefined, key: string): Id | undefined {
   const member = field(node, key);
-  return member === undefined ? undefined : idValue(scalar(text, member));
+  return member === undefined ? undefined : idOfMember(text, member);
 }
 
 /** The token under which the sender of a request wants its progress (`params._meta.progressToken`). */
@@ -183,44 +146,26 @@ function response(located: Located): Response | undefined {
   return known === undefined ? undefined : { kind: 'response', id: known, outcome, payload, ...located };
 }
 
-function ambiguous(root: ObjectNode): boolean {
-  if (repeatsOrFolds(root, 'root')) return true;
-  return root.members.some(({ key, inner }) => {
-    if (inner === undefined) return false;
-    if (repeatsOrFolds(inner, key)) return true;
-    return inner.members.some(
-      (m) => m.inner !== undefined && repeatsOrFolds(m.inner, m.key === '_meta' ? 'meta' : m.key),
-    );
-  });
-}
-
-function repeatsOrFolds(node: ObjectNode, object: string): boolean {
-  const read = FOLDED.get(object);
-  const { members } = node;
-  if (members.length > 1 && hasRepeat(members)) return true;
-  return members.some(({ key }) => {
-    const meant = read?.get(fold(key));
-    return meant !== undefined && meant !== key;
-  });
-}
-
-function hasRepeat(members: readonly Member[]): boolean {
-  if (members.length > 8) return new Set(members.map((m) => m.key)).size !== members.length;
-  return members.some((member, at) => {
-    for (let before = 0; before < at; before += 1) if (members[before]?.key === member.key) return true;
-    return false;
-  });
-}
-
-/** Case folding at least as wide as any JSON library's: long s and the Kelvin sign fold too. */
-export function fold(key: string): string {
-  return key.toUpperCase().toLowerCase();
-}
-
 /** Of a JSON-RPC 2.0 answer only: what is anything else answers nobody, whatever id it holds. */
 function idOf(text: string, root: ObjectNode): Id | undefined {
   const answers = field(root, 'result') !== undefined || field(root, 'error') !== undefined;
   return answers && stringField(text, root, 'jsonrpc') === '2.0' ? idField(text, root, 'id') : undefined;
+}
+
+/** The same for a text that was not found to be JSON: a guess that at worst ends one request of the peer that wrote it. */
+function idIfAny(text: string): Id | undefined {
+  try {
+    const json = new JsonText(text);
+    return idOf(text, json.object(json.skipSpace(0), SHAPE));
+  } catch {
+    return undefined;
+  }
+}
+
+/** A number spelled with a fraction or exponent is no id: it need not keep the value it was spelled with. */
+function idOfMember(text: string, member: Member): Id | undefined {
+  const value = idValue(scalar(text, member));
+  return typeof value === 'number' && /[.eE]/.test(text.slice(member.start, member.end)) ? undefined : value;
 }
 
 function idValue(value: unknown): Id | undefined {

@@ -133,6 +133,24 @@ export class JsonText {
   }
 }
 
+/** True if objects and arrays nest deeper than `limit` somewhere; on any text, and without reading further than that place. */
+export function nestsDeeper(text: string, limit: number): boolean {
+  let depth = 0;
+  let next = 0;
+  while (next < text.length) {
+    const code = text.charCodeAt(next);
+    if (code === QUOTE) {
+      next = endOfString(text, next);
+      continue;
+    }
+    if (code === OPEN_BRACE || code === OPEN_BRACKET) depth += 1;
+    else if (code === CLOSE_BRACE || code === CLOSE_BRACKET) depth -= 1;
+    if (depth > limit) return true;
+    next += 1;
+  }
+  return false;
+}
+
 /** True if any object inside the value that starts at `at` has a key twice, compared decoded. Iterative; linear in the text. */
 export function repeatsKey(text: string, at: number): boolean {
   const open: (Set<string> | undefined)[] = [];

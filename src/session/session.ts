@@ -5,7 +5,6 @@ import type { Cancel } from '../ports/clock.ts';
 import type { Connection, FrameKind, FrameReceiver } from '../ports/connection.ts';
 import type { LinkUser } from '../ports/link.ts';
 import type { ListKind } from '../ports/meter.ts';
-import type { CloseName } from '../protocol/close-codes.ts';
 import { errorText, notificationText, resultText } from '../protocol/compose.ts';
 import {
   type Id,
@@ -16,10 +15,11 @@ import {
   readMessage,
   type Unreadable,
 } from '../protocol/envelope.ts';
-import { Fault, faultError, INVALID_REQUEST, UNREADABLE, type WireError } from '../protocol/errors.ts';
+import { Fault, faultError, UNREADABLE, type WireError } from '../protocol/errors.ts';
 import { admit, type Phase, type Route } from './admit.ts';
 import type { Gateway } from './context.ts';
 import { ControlPlane } from './control-plane.ts';
+import { Ending } from './ending.ts';
 import { InFlight } from './in-flight.ts';
 import { startLife } from './life.ts';
 import { ListMemory, listPage } from './lists.ts';
@@ -41,6 +41,7 @@ export class Session implements FrameReceiver, LinkUser {
   private readonly connection: Connection;
   private readonly grants: Grants;
   private readonly inFlight: InFlight;
+  private readonly ending: Ending;
   private readonly control: ControlPlane;
   private readonly subscriptions: Subscriptions;
   private readonly lists = new ListMemory();
@@ -49,8 +50,6 @@ export class Session implements FrameReceiver, LinkUser {
   private phase: Phase | 'closed' = 'new';
   private backlog: Read[] = [];
   private initialized = false;
-  private draining = false;
-  private expired = false;
 
   constructor(id: string, principal: Principal, connection: Connection, gateway: Gateway, ended: () => void) {
     this.session = id;
@@ -60,22 +59,22 @@ export class Session implements FrameReceiver, LinkUser {
     this.ended = ended;
     this.grants = gateway.grants(principal);
     this.inFlight = new InFlight(gateway.limits.inFlight);
+    this.ending = new Ending(connection, this.inFlight);
     this.subscriptions = new Subscriptions(this, gateway, this.grants);
     this.control = new ControlPlane(this.subscriptions, (answered, frame, ok) =>
       this.controlAnswered(answered, frame, ok),
     );
     this.stopLife = startLife(gateway.clock, gateway.limits, principal.expiresAt, {
-      unopened: () => this.phase === 'new' && connection.close('nothing_opened'),
-      expired: () => this.expire(),
-      graceOver: () => this.graceOver(),
+      unopened: () => this.ending.overdue(this.phase === 'new'),
+      expired: () => this.ending.expire(),
+      graceOver: () => this.ending.graceOver(),
     });
   }
 
   frame(text: string): void {
     const readAt = this.gateway.clock.elapsed();
     const message = readMessage(text, this.gateway.limits.depth);
-    if (this.phase === 'initializing') this.backlog.push({ message, readAt });
-    else this.take({ message, readAt });
+    this.take({ message, readAt });
   }
 
   closed(): void {
@@ -83,21 +82,24 @@ export class Session implements FrameReceiver, LinkUser {
     this.phase = 'closed';
     this.backlog = [];
     this.stopLife();
-    this.inFlight.cancelAll();
-    this.subscriptions.close();
-    this.control.close();
-    this.gateway.links.release(this.session);
-    this.ended();
+    try {
+      this.inFlight.cancelAll();
+      this.subscriptions.close();
+      this.control.close();
+      this.gateway.links.release(this.session);
+    } finally {
+      this.ended();
+    }
   }
 
   /** Takes no new requests and closes as soon as nothing is in flight. */
   drain(): void {
-    this.draining = true;
-    this.closeWhenIdle();
+    this.ending.drain();
   }
 
-  close(name: CloseName): void {
-    this.connection.close(name);
+  /** Ends what is still in flight, then the socket. */
+  drainOver(): void {
+    this.ending.drainOver();
   }
 
   /** A list changed somewhere; tells the client, once, if its own view of that kind did. */
@@ -117,9 +119,11 @@ export class Session implements FrameReceiver, LinkUser {
     if (this.initialized && this.subscriptions.wantsLog(notification)) this.send(notification.text, 'log');
   }
 
-  private take({ message, readAt }: Read): void {
+  private take(read: Read): void {
+    const { message, readAt } = read;
     if (this.phase === 'closed') return;
-    if (message.kind === 'request') this.request(message, readAt, this.phase);
+    if (this.phase === 'initializing') this.backlog.push(read);
+    else if (message.kind === 'request') this.request(message, readAt, this.phase);
     else if (message.kind === 'notification') this.notification(message);
     else if (message.kind === 'unreadable') this.send(errorText(null, UNREADABLE[message.problem]), 'answer');
     else this.gateway.meter.counter('unexpected_answers_total', { source: 'client', kind: 'unknown' }).add();
@@ -127,7 +131,8 @@ export class Session implements FrameReceiver, LinkUser {
 
   private request(request: Request, readAt: number, phase: Phase): void {
     if (this.inFlight.has(request.id)) return this.send(errorText(null, UNREADABLE.id_in_flight), 'answer');
-    if (this.expired) return this.refuse(request, { code: INVALID_REQUEST, message: 'The token has expired' });
+    const { refusesAll } = this.ending;
+    if (refusesAll !== undefined) return this.refuse(request, refusesAll);
     const admission = admit(request, phase);
     if ('refuse' in admission) this.refuse(request, admission.refuse);
     else this.route(admission.route, request, readAt);
@@ -136,7 +141,8 @@ export class Session implements FrameReceiver, LinkUser {
   private route(route: Route, request: Request, readAt: number): void {
     if (route === 'ping') return this.answer(request, '{}');
     if (route === 'list') return this.list(request);
-    if (this.draining) return this.refuse(request, faultError(new Fault('draining', { retryAfterMs: 1000 })));
+    const { refusesWork } = this.ending;
+    if (refusesWork !== undefined) return this.refuse(request, refusesWork);
     if (this.inFlight.full)
       return this.refuse(request, faultError(new Fault('too_many_in_flight', { retryAfterMs: 100 })));
     if (route === 'data') this.data(request, readAt);
@@ -172,23 +178,17 @@ export class Session implements FrameReceiver, LinkUser {
     if (!this.inFlight.take(id)) return;
     this.send(frame, 'answer');
     if (this.phase === 'initializing') this.opened(accepted);
-    this.closeWhenIdle();
+    this.ending.whenIdle();
   }
 
   /** The answer to `initialize` is queued: what came after it is taken, in order, until another one is under way. */
   private opened(accepted: boolean): void {
     this.phase = accepted ? 'ready' : 'new';
+    if (!accepted) this.ending.stillNew();
     this.connection.resume();
     const waiting = this.backlog;
     this.backlog = [];
-    for (const read of waiting) {
-      if (this.isInitializing()) this.backlog.push(read);
-      else this.take(read);
-    }
-  }
-
-  private isInitializing(): boolean {
-    return this.phase === 'initializing';
+    for (const read of waiting) this.take(read);
   }
 
   private list(request: Request): void {
@@ -199,7 +199,8 @@ export class Session implements FrameReceiver, LinkUser {
 
   private data(request: Request, readAt: number): void {
     const { gateway, grants } = this;
-    const target = findTarget(request, { snapshot: gateway.snapshot(), grants });
+    const { capabilities } = this.view();
+    const target = findTarget(request, { capabilities, snapshot: gateway.snapshot(), grants });
     if ('error' in target) {
       gateway.recorder.denied(this, request, target);
       return this.send(errorText(request.id, target.error), 'answer');
@@ -212,7 +213,7 @@ export class Session implements FrameReceiver, LinkUser {
       finish: (id) => this.inFlight.take(id),
       ended: (ended) => {
         gateway.recorder.ended(this, ended);
-        this.closeWhenIdle();
+        this.ending.whenIdle();
       },
     });
     this.inFlight.add(request.id, { cancel: (notification) => call.cancel(notification) });
@@ -223,7 +224,7 @@ export class Session implements FrameReceiver, LinkUser {
   private notification(notification: Notification): void {
     if (notification.method === 'notifications/cancelled') {
       const id = idField(notification.text, notification.params, 'requestId');
-      if (id !== undefined && this.inFlight.cancel(id, notification)) this.closeWhenIdle();
+      if (id !== undefined && this.inFlight.cancel(id, notification)) this.ending.whenIdle();
     } else if (notification.method === 'notifications/initialized' && this.phase === 'ready' && !this.initialized) {
       this.initialized = true;
       this.control.initialized();
@@ -247,22 +248,5 @@ export class Session implements FrameReceiver, LinkUser {
 
   private send(frame: string, kind: FrameKind): void {
     if (this.phase !== 'closed') this.connection.send(frame, kind);
-  }
-
-  private expire(): void {
-    this.expired = true;
-    this.closeWhenIdle();
-  }
-
-  private graceOver(): void {
-    const error = faultError(new Fault('timeout'));
-    this.inFlight.cancelAll((id) => this.send(errorText(id, error), 'answer'));
-    this.connection.close('unauthenticated');
-  }
-
-  private closeWhenIdle(): void {
-    if (this.inFlight.size > 0) return;
-    if (this.draining) this.connection.close('draining', 1000);
-    else if (this.expired) this.connection.close('unauthenticated');
   }
 }

@@ -35,6 +35,7 @@ export class Subscriptions implements ControlHandlers {
 
   async setLevel(level: string): Promise<void> {
     this.level = Math.max(0, LEVELS.indexOf(level));
+    if (!this.closed) await this.gateway.links.setLevel(level, this.user);
   }
 
   async subscribe(uri: string): Promise<void> {
@@ -47,6 +48,7 @@ export class Subscriptions implements ControlHandlers {
     this.owners.set(uri, found.upstream);
     try {
       await this.gateway.links.subscribe(found.upstream, uri, this.user);
+      if (this.closed) this.gateway.links.release(this.user.session);
     } catch (cause) {
       this.owners.delete(uri);
       throw wireFailure(cause);
@@ -60,7 +62,7 @@ export class Subscriptions implements ControlHandlers {
     try {
       await this.gateway.links.unsubscribe(upstream, uri, this.user);
     } catch (cause) {
-      throw wireFailure(cause);
+      if (!isLost(cause)) throw wireFailure(cause);
     }
   }
 
@@ -85,4 +87,9 @@ class WireFailure extends Error {
 function wireFailure(cause: unknown): WireFailure {
   if (cause instanceof AnsweredError) return new WireFailure(cause.error);
   return new WireFailure(faultError(cause instanceof Fault ? cause : new Fault('internal', { cause })));
+}
+
+/** With its link a subscription is gone too: nothing is left to end. */
+function isLost(cause: unknown): boolean {
+  return cause instanceof Fault && (cause.reason === 'upstream_closed' || cause.reason === 'upstream_unavailable');
 }

@@ -1,8 +1,10 @@
 import type { Snapshot } from '../catalogue/catalogue.ts';
 import type { Grants } from '../policy/access.ts';
-import { field, type Request, stringField } from '../protocol/envelope.ts';
+import type { ServerCapabilities } from '../protocol/capabilities.ts';
+import { field, progressToken, type Request, stringField } from '../protocol/envelope.ts';
 import { INVALID_PARAMS, RESOURCE_NOT_FOUND, type WireError } from '../protocol/errors.ts';
 import { repeatsKey } from '../protocol/json-text.ts';
+import { NOT_FOUND } from './admit.ts';
 
 /** What a data request is about, found and allowed. */
 export interface Target {
@@ -22,13 +24,16 @@ export interface Refusal {
 }
 
 export interface Judge {
+  /** Of the principal's view. */
+  readonly capabilities: ServerCapabilities;
   readonly snapshot: Snapshot;
   readonly grants: Grants;
 }
 
 /** Decides who owns what a request names and whether this principal may have it. Contacts nobody. */
 export function findTarget(request: Request, judge: Judge): Target | Refusal {
-  const misfit = argumentsProblem(request);
+  if (!announced(request.method, judge.capabilities)) return refusal(NOT_FOUND);
+  const misfit = metaProblem(request) ?? argumentsProblem(request);
   if (misfit !== undefined) return invalid(misfit);
   switch (request.method) {
     case 'tools/call':
@@ -40,6 +45,13 @@ export function findTarget(request: Request, judge: Judge): Target | Refusal {
     default:
       return completion(request, judge);
   }
+}
+
+/** A method that belongs to a capability nobody in view has is no method (MCP 2025-11-25, Capability Negotiation). */
+function announced(method: string, { tools, prompts, resources, completions }: ServerCapabilities): boolean {
+  if (method === 'tools/call') return tools !== undefined;
+  if (method === 'prompts/get') return prompts !== undefined;
+  return (method === 'resources/read' ? resources : completions) !== undefined;
 }
 
 function named(request: Request, kind: 'tools' | 'prompts', judge: Judge, holder = request.params): Target | Refusal {
@@ -60,7 +72,7 @@ function resource(request: Request, judge: Judge): Target | Refusal {
 }
 
 /** The upstream that owns `uri`, if this principal may have it. Denied and not found are one answer. */
-export function ownedResource(uri: string, { snapshot, grants }: Pick<Judge, 'snapshot' | 'grants'>): Target | Refusal {
+export function ownedResource(uri: string, { snapshot, grants }: Omit<Judge, 'capabilities'>): Target | Refusal {
   const missing = { code: RESOURCE_NOT_FOUND, message: 'Resource not found', data: { uri } };
   const upstream = snapshot.ownerOf(uri);
   if (upstream === undefined) return refusal(missing);
@@ -87,6 +99,13 @@ function ownedTemplate(uri: string, judge: Judge): Target | Refusal {
   return decision.effect === 'allow'
     ? { upstream, uri, rule: decision.rule }
     : refusal(missing, decision.rule, upstream);
+}
+
+/** A token the gateway cannot read is one it could not replace: the upstream must never see it (MCP 2025-11-25, Progress). */
+function metaProblem(request: Request): string | undefined {
+  if (field(request.params, '_meta') !== undefined && request.meta === undefined) return '"_meta" must be an object';
+  if (field(request.meta, 'progressToken') === undefined || progressToken(request) !== undefined) return undefined;
+  return '"progressToken" must be a string or an integer';
 }
 
 /** `arguments` must be an object without a key twice at any depth: rules, the audit and the upstream then read the same. */

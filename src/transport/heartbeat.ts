@@ -10,6 +10,8 @@ export interface HeartbeatOptions {
 export interface Pulse {
   /** Sends an RFC 6455 ping; `left` is called when it has left the process. */
   ping(left: () => void): void;
+  /** Bytes read from the peer so far: a pong cannot pass inside a large message that is still arriving. */
+  bytesRead(): number;
   lost(): void;
 }
 
@@ -26,13 +28,19 @@ export function startHeartbeat(options: HeartbeatOptions, clock: Clock, random: 
   const wait = () => {
     stop = clock.after(options.pingInterval * (1 - random() / 5), beat);
   };
-  const left = () => {
-    if (stopped) return;
+  const expect = (ms: number) => {
+    const before = pulse.bytesRead();
     stop();
-    stop = clock.after(options.pongTimeout, pulse.lost);
+    stop = clock.after(ms, () => {
+      if (pulse.bytesRead() > before) expect(options.pongTimeout);
+      else pulse.lost();
+    });
+  };
+  const left = () => {
+    if (!stopped) expect(options.pongTimeout);
   };
   const beat = () => {
-    stop = clock.after(options.pingInterval + options.pongTimeout, pulse.lost);
+    expect(options.pingInterval + options.pongTimeout);
     pulse.ping(left);
   };
   wait();

@@ -1,4 +1,4 @@
-import type { Duplex } from 'node:stream';
+import type { Socket } from 'node:net';
 import type { RawData, WebSocket } from 'ws';
 import type { Cancel, Clock } from '../ports/clock.ts';
 import type { Connection, FrameReceiver } from '../ports/connection.ts';
@@ -35,7 +35,7 @@ const PROTOCOL_FAULTS = new Map<unknown, number>([
  */
 export function bindWebSocket(
   socket: WebSocket,
-  stream: Duplex,
+  stream: Socket,
   limits: OutboxLimits & HeartbeatOptions,
   deps: WebSocketDeps,
   receiverOf: (connection: Connection) => FrameReceiver,
@@ -53,9 +53,10 @@ export function bindWebSocket(
   const write = (frame: string) => {
     if (socket.readyState !== socket.OPEN) return;
     outbound.add();
-    outboundBytes.add(frame.length);
+    const bytes = Buffer.from(frame);
+    outboundBytes.add(bytes.length);
     batch();
-    socket.send(frame, { binary: false, compress: false });
+    socket.send(bytes, { binary: false, compress: false });
   };
   const close = (name: CloseName, retryMs?: number) => {
     if (closedBy === 'gateway') return;
@@ -69,6 +70,7 @@ export function bindWebSocket(
   );
   const heartbeat = startHeartbeat(limits, clock, random, {
     ping: (left) => socket.ping(undefined, undefined, left),
+    bytesRead: () => stream.bytesRead,
     lost: () => {
       closedBy = 'gateway';
       socket.terminate();
@@ -96,15 +98,15 @@ export function bindWebSocket(
     if (isBinary) return close('binary');
     const text = data.toString();
     inbound.add();
-    inboundBytes.add(text.length);
+    inboundBytes.add(byteLength(data));
     if (closedBy === 'client') guarded(() => receiver.frame(text));
   });
   socket.on('pong', () => heartbeat.alive());
   socket.on('error', (error) => {
     const known = 'code' in error ? PROTOCOL_FAULTS.get(error.code) : undefined;
-    if (known === undefined) return;
     closedBy = 'gateway';
-    code = known;
+    code ??= known;
+    stopTerminate = clock.after(CLOSE_GRACE_MS, () => socket.terminate());
   });
   socket.once('close', (peerCode) => {
     heartbeat.stop();
@@ -113,7 +115,11 @@ export function bindWebSocket(
     const final = code ?? peerCode;
     const label = KNOWN_CODES.has(final) ? String(final) : 'other';
     meter.counter('connections_closed_total', { code: label, by: closedBy }).add();
-    receiver.closed(final, closedBy);
+    guarded(() => receiver.closed(final, closedBy));
   });
   return connection;
+}
+
+function byteLength(data: RawData): number {
+  return Array.isArray(data) ? data.reduce((sum, part) => sum + part.length, 0) : data.byteLength;
 }

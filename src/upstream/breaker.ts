@@ -6,12 +6,19 @@ export interface BreakerLimits {
   readonly maxOpen: number;
 }
 
-/** Counts failed connects only, never calls refused while it is open. Times are monotonic milliseconds. */
+/** What callers are told to wait while somebody else's trial is under way. */
+const TRIAL_MS = 1000;
+
+/**
+ * Counts failed connects only, never calls refused while it is open. Once open, one trial at a time decides: it closes the
+ * breaker or opens it for twice as long. Times are monotonic milliseconds.
+ */
 export class Breaker {
   private readonly limits: BreakerLimits;
   private failures = 0;
   private opened = 0;
   private until = 0;
+  private trial = false;
 
   constructor(limits: BreakerLimits) {
     this.limits = limits;
@@ -19,18 +26,31 @@ export class Breaker {
 
   /** Milliseconds until an attempt is allowed; 0 when it is now. */
   wait(now: number): number {
-    return Math.max(0, this.until - now);
+    if (now < this.until) return this.until - now;
+    return this.trial ? TRIAL_MS : 0;
+  }
+
+  /** An attempt begins; each ends in `connected`, `failed` or `abandoned`. */
+  started(): void {
+    this.trial = this.opened > 0;
   }
 
   connected(): void {
     this.failures = 0;
     this.opened = 0;
     this.until = 0;
+    this.trial = false;
+  }
+
+  /** The attempt ended without saying anything about the upstream. */
+  abandoned(): void {
+    this.trial = false;
   }
 
   failed(now: number): void {
+    this.trial = false;
     this.failures += 1;
-    if (this.failures < this.limits.failures) return;
+    if (now < this.until || this.failures < this.limits.failures) return;
     this.until = now + Math.min(this.limits.open * 2 ** this.opened, this.limits.maxOpen);
     this.opened += 1;
   }

@@ -25,6 +25,7 @@ export function upstreamOptions({ mcpServers, limits }: Config, deps: Configured
     call: { idle: server.timeout, hard: server.maxTimeout },
     concurrency: server.concurrency,
     maxDepth: limits.depth,
+    maxBacklog: limits.maxUpstreamMessage,
     maxLinks: server.maxLinks,
     idle: server.idle,
     breaker: server.breaker,

@@ -1,24 +1,18 @@
 import type { Clock } from '../ports/clock.ts';
 import type { Link, LinkEvents, Outgoing, Peer, Relayed, Reply } from '../ports/link.ts';
 import type { Log } from '../ports/log.ts';
-import type { ListKind, Meter } from '../ports/meter.ts';
+import type { Meter } from '../ports/meter.ts';
 import type { Channel, ChannelFailure, Dial, Receiver } from '../ports/transport.ts';
 import { errorText, notificationText, requestText, resultText } from '../protocol/compose.ts';
-import {
-  decoded,
-  idField,
-  type Notification,
-  progressToken,
-  type Request,
-  type Response,
-  readMessage,
-  stringField,
-} from '../protocol/envelope.ts';
-import { AnsweredError, Fault, METHOD_NOT_FOUND, type WireError } from '../protocol/errors.ts';
-import { rewriteNotification, rewriteRequest } from '../protocol/rewrite.ts';
+import { idField, type Notification, type Request, type Response, readMessage } from '../protocol/envelope.ts';
+import { Fault, METHOD_NOT_FOUND } from '../protocol/errors.ts';
+import { rewriteNotification } from '../protocol/rewrite.ts';
 import type { DeadlineLimits } from './deadline.ts';
 import { handshake } from './handshake.ts';
+import { tellEvents } from './link-events.ts';
+import { outgoingText, settle } from './link-text.ts';
 import { PendingTable } from './pending.ts';
+import { unlessAborted } from './unless-aborted.ts';
 
 export interface LinkOptions {
   readonly upstream: string;
@@ -30,6 +24,8 @@ export interface LinkOptions {
   /** Requests in flight on this link at most. */
   readonly concurrency: number;
   readonly maxDepth: number;
+  /** What may wait for an upstream that does not read, in bytes; beyond it calls are refused. */
+  readonly maxBacklog: number;
 }
 
 export interface LinkDeps {
@@ -39,16 +35,18 @@ export interface LinkDeps {
   readonly meter: Meter;
 }
 
-const LIST_CHANGED = new Map<string, ListKind>([
-  ['notifications/tools/list_changed', 'tools'],
-  ['notifications/resources/list_changed', 'resources'],
-  ['notifications/prompts/list_changed', 'prompts'],
-]);
-
-/** Dials, initialises and returns a live link; rejects with the cause when that fails or `startTimeout` passes, leaving nothing behind. */
-export async function openLink(options: LinkOptions, deps: LinkDeps, events: LinkEvents): Promise<Link> {
+/**
+ * Dials, initialises and returns a live link; rejects with the cause when that fails, `startTimeout` passes or `signal`
+ * aborts, leaving nothing behind.
+ */
+export async function openLink(
+  options: LinkOptions,
+  deps: LinkDeps,
+  events: LinkEvents,
+  signal?: AbortSignal,
+): Promise<Link> {
   const link = new TextLink(options, deps, events);
-  await link.open();
+  await link.open(signal);
   return link;
 }
 
@@ -78,14 +76,21 @@ class TextLink implements Link, Receiver {
     return this.pending.size;
   }
 
-  async open(): Promise<void> {
+  async open(signal?: AbortSignal): Promise<void> {
     const abort = new AbortController();
     const { clock, dial } = this.deps;
     const { startTimeout } = this.options;
-    const late = new Error(`no answer to initialize within ${startTimeout} ms`);
-    const cancel = clock.after(startTimeout, () => abort.abort(late));
+    const stop = (cause: unknown) => {
+      abort.abort(cause);
+      void this.channel?.close();
+    };
+    const late = clock.after(startTimeout, () => stop(new Error(`no answer to initialize within ${startTimeout} ms`)));
+    const unwanted = () => stop(signal?.reason);
+    signal?.addEventListener('abort', unwanted);
     try {
-      this.channel = await dial(this, abort.signal);
+      signal?.throwIfAborted();
+      this.channel = await unlessAborted(dial(this, abort.signal), abort.signal);
+      abort.signal.throwIfAborted();
       this.peer = await handshake(
         (method, params) => this.ask(method, params, startTimeout),
         (text) => this.channel?.send(text) ?? false,
@@ -95,9 +100,10 @@ class TextLink implements Link, Receiver {
     } catch (error) {
       this.state = 'closed';
       await this.channel?.close();
-      throw abort.signal.aborted ? late : (this.cause ?? error);
+      throw abort.signal.aborted ? abort.signal.reason : (this.cause ?? error);
     } finally {
-      cancel();
+      late();
+      signal?.removeEventListener('abort', unwanted);
     }
   }
 
@@ -115,7 +121,7 @@ class TextLink implements Link, Receiver {
 
   relay(outgoing: Outgoing, reply: Reply): Relayed {
     const sentAt = this.deps.clock.elapsed();
-    if (this.pending.size >= this.options.concurrency) {
+    if (this.pending.size >= this.options.concurrency || this.clogged) {
       queueMicrotask(() => reply.failed(new Fault('at_capacity', { retryAfterMs: 1000 }), false));
       return { sentAt, cancel: () => {} };
     }
@@ -169,6 +175,11 @@ class TextLink implements Link, Receiver {
     if (wasLive) this.events.closed(this.cause, false);
   }
 
+  /** The peer does not read: nothing more is handed to it but cancellations. */
+  private get clogged(): boolean {
+    return (this.channel?.backlog ?? 0) > this.options.maxBacklog;
+  }
+
   private transmit(id: number, text: string): void {
     if ((this.state === 'opening' || this.state === 'live') && this.channel?.send(text, id) === true) return;
     queueMicrotask(() => this.pending.take(id)?.failed(new Fault('upstream_closed', { cause: this.cause }), true));
@@ -206,19 +217,13 @@ class TextLink implements Link, Receiver {
   private request(request: Request): void {
     const { id, method } = request;
     const refusal = { code: METHOD_NOT_FOUND, message: 'Method not found' };
+    if (this.clogged) return this.unexpected('unknown');
     this.channel?.send(method === 'ping' ? resultText(id, '{}') : errorText(id, refusal));
   }
 
   private notification(notification: Notification): void {
-    const { method, text, params } = notification;
-    const kind = LIST_CHANGED.get(method);
-    if (kind !== undefined) this.events.listChanged(kind);
-    else if (method === 'notifications/progress') this.progress(notification);
-    else if (method === 'notifications/message') this.events.logged(notification);
-    else if (method === 'notifications/resources/updated') {
-      const uri = stringField(text, params, 'uri');
-      if (uri !== undefined) this.events.updated(uri, notification);
-    }
+    if (notification.method === 'notifications/progress') this.progress(notification);
+    else tellEvents(notification, this.events);
   }
 
   private progress(notification: Notification): void {
@@ -238,27 +243,4 @@ class TextLink implements Link, Receiver {
   private unexpected(kind: 'late' | 'unknown' | 'noise'): void {
     this.deps.meter.counter('unexpected_answers_total', { source: 'upstream', kind }).add();
   }
-}
-
-function outgoingText({ message, name, uri }: Outgoing, id: number): string {
-  const token = progressToken(message) === undefined ? {} : { progressToken: id };
-  return rewriteRequest(message, {
-    id,
-    ...(name === undefined ? {} : { name }),
-    ...(uri === undefined ? {} : { uri }),
-    ...token,
-  });
-}
-
-function settle(response: Response, resolve: (result: string) => void, reject: (error: Error) => void): void {
-  const { text, payload } = response;
-  if (response.outcome === 'result') resolve(text.slice(payload.start, payload.end));
-  else reject(new AnsweredError(wireError(decoded(text, payload))));
-}
-
-function wireError(value: unknown): WireError {
-  const error = typeof value === 'object' && value !== null ? value : {};
-  const code = 'code' in error && typeof error.code === 'number' ? error.code : 0;
-  const message = 'message' in error && typeof error.message === 'string' ? error.message : '';
-  return { code, message };
 }

@@ -6,6 +6,7 @@ import type { Dial } from '../ports/transport.ts';
 import { type Notification, stringField } from '../protocol/envelope.ts';
 import type { BreakerLimits } from './breaker.ts';
 import { type LinkOptions, openLink } from './link.ts';
+import { askOnceMore } from './once-more.ts';
 import { SessionLinks } from './session-links.ts';
 import { SharedSubscriptions } from './shared-subscriptions.ts';
 import { Supervisor } from './supervisor.ts';
@@ -59,7 +60,8 @@ export class UpstreamPool implements Links {
   async subscribe(upstream: string, uri: string, user: LinkUser): Promise<void> {
     const { sessions, supervisor, shared } = this.of(upstream);
     if (sessions !== undefined) return sessions.subscribe(uri, user);
-    return shared.subscribe(await supervisor.acquire(), uri, user.session);
+    const source = { acquire: () => supervisor.acquire(), current: () => supervisor.link };
+    return askOnceMore(source, (link) => shared.subscribe(link, uri, user.session));
   }
 
   async unsubscribe(upstream: string, uri: string, user: LinkUser): Promise<void> {
@@ -67,6 +69,10 @@ export class UpstreamPool implements Links {
     return sessions === undefined
       ? shared.unsubscribe(supervisor.link, uri, user.session)
       : sessions.unsubscribe(uri, user);
+  }
+
+  async setLevel(level: string, user: LinkUser): Promise<void> {
+    await Promise.all([...this.upstreams.values()].map(({ sessions }) => sessions?.setLevel(level, user)));
   }
 
   /** The link that holds this upstream's lists, if it is up. */
@@ -102,7 +108,7 @@ function makeUpstream(options: UpstreamOptions, deps: PoolDeps, events: PoolEven
     {
       ...own,
       upstream,
-      open: (linkEvents) => openLink({ ...options, isolation: 'shared' }, linkDeps, linkEvents),
+      open: (linkEvents, signal) => openLink({ ...options, isolation: 'shared' }, linkDeps, linkEvents, signal),
     },
     {
       up: (link) => {
@@ -124,7 +130,7 @@ function makeUpstream(options: UpstreamOptions, deps: PoolDeps, events: PoolEven
     ...options,
     ...own,
     links: links('session'),
-    open: (linkEvents) => openLink(options, linkDeps, linkEvents),
+    open: (linkEvents, signal) => openLink(options, linkDeps, linkEvents, signal),
     listChanged: (kind) => events.listChanged(upstream, kind),
   });
   return { supervisor, shared, sessions };

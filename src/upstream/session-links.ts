@@ -5,14 +5,17 @@ import type { Gauge, ListKind } from '../ports/meter.ts';
 import { Fault } from '../protocol/errors.ts';
 import { backoff } from './backoff.ts';
 import { Breaker, type BreakerLimits } from './breaker.ts';
+import { askOnceMore } from './once-more.ts';
 
 export interface SessionLinksDeps {
   readonly upstream: string;
   readonly maxLinks: number;
+  /** Milliseconds for one request of the gateway's own. */
+  readonly startTimeout: number;
   /** Milliseconds without a call or subscription after which a link is closed. */
   readonly idle: number;
   readonly breaker: BreakerLimits;
-  readonly open: (events: LinkEvents) => Promise<Link>;
+  readonly open: (events: LinkEvents, signal: AbortSignal) => Promise<Link>;
   readonly clock: Clock;
   readonly random: () => number;
   readonly log: Log;
@@ -25,6 +28,8 @@ export interface SessionLinksDeps {
 interface Use {
   readonly user: LinkUser;
   readonly uris: Set<string>;
+  /** Ends an attempt under way with the use. */
+  readonly ending: AbortController;
   link: Link | Promise<Link> | undefined;
   usedAt: number;
   failures: number;
@@ -35,7 +40,11 @@ interface Use {
 export class SessionLinks {
   private readonly deps: SessionLinksDeps;
   private readonly uses = new Map<string, Use>();
+  /** The log level each session asked for, across its links. */
+  private readonly levels = new Map<string, string>();
   private readonly breaker: Breaker;
+  /** Links on their way out. */
+  private readonly endings = new Set<Promise<void>>();
   private open = 0;
 
   constructor(deps: SessionLinksDeps) {
@@ -51,8 +60,8 @@ export class SessionLinks {
 
   async subscribe(uri: string, user: LinkUser): Promise<void> {
     const use = this.useOf(user);
-    const link = await this.acquire(user);
-    await link.ask('resources/subscribe', JSON.stringify({ uri }));
+    const source = { acquire: () => this.acquire(user), current: () => use.link };
+    await askOnceMore(source, (link) => subscribeOn(link, uri));
     use.uris.add(uri);
   }
 
@@ -62,20 +71,30 @@ export class SessionLinks {
     await (await use.link).ask('resources/unsubscribe', JSON.stringify({ uri }));
   }
 
-  /** Closes the session's link, also one still being opened. */
-  release(session: string): void {
-    const use = this.uses.get(session);
-    if (use !== undefined) void this.end(use);
+  async setLevel(level: string, { session }: LinkUser): Promise<void> {
+    this.levels.set(session, level);
+    const link = this.uses.get(session)?.link;
+    if (link !== undefined && !(link instanceof Promise)) await this.tellLevel(session, link);
   }
 
+  /** Closes the session's link, also one still being opened. */
+  release(session: string): void {
+    this.levels.delete(session);
+    const use = this.uses.get(session);
+    if (use !== undefined) this.end(use);
+  }
+
+  /** Resolves when nothing is left, also of links whose session was released before. */
   async close(): Promise<void> {
-    await Promise.all([...this.uses.values()].map((use) => this.end(use)));
+    for (const use of this.uses.values()) this.end(use);
+    await Promise.all(this.endings);
   }
 
   private useOf(user: LinkUser): Use {
     const known = this.uses.get(user.session);
     if (known !== undefined) return known;
-    const use: Use = { user, uris: new Set(), link: undefined, usedAt: 0, failures: 0, stopTimer: () => {} };
+    const ending = new AbortController();
+    const use: Use = { user, uris: new Set(), ending, link: undefined, usedAt: 0, failures: 0, stopTimer: () => {} };
     this.uses.set(user.session, use);
     return use;
   }
@@ -85,6 +104,7 @@ export class SessionLinks {
     if (wait > 0) return Promise.reject(new Fault('upstream_unavailable', { retryAfterMs: wait }));
     if (this.open >= this.deps.maxLinks) return Promise.reject(new Fault('at_capacity', { retryAfterMs: 1000 }));
     this.count(1);
+    this.breaker.started();
     const opening = this.dial(use).then(
       (link) => this.connected(use, link),
       (cause: unknown) => this.failed(use, cause),
@@ -93,14 +113,16 @@ export class SessionLinks {
     return opening;
   }
 
-  private dial({ user }: Use): Promise<Link> {
+  private dial(use: Use): Promise<Link> {
+    const { user, ending } = use;
     const { upstream, listChanged } = this.deps;
-    return this.deps.open({
+    const events: LinkEvents = {
       listChanged,
       updated: (uri) => user.updated(upstream, uri),
       logged: (notification) => user.logged(upstream, notification),
-      closed: (cause) => this.lost(user.session, cause),
-    });
+      closed: (cause) => this.lost(use, cause),
+    };
+    return this.deps.open(events, ending.signal);
   }
 
   private connected(use: Use, link: Link): Link {
@@ -110,26 +132,42 @@ export class SessionLinks {
       void link.close();
       throw new Fault('upstream_closed');
     }
-    use.failures = 0;
     use.link = link;
+    void this.tellLevel(use.user.session, link);
     this.watchIdle(use, link, this.deps.idle);
     return link;
+  }
+
+  /** An upstream that logs is told before any call that follows; what it says below the level is dropped all the same. */
+  private async tellLevel(session: string, link: Link): Promise<void> {
+    const level = this.levels.get(session);
+    if (level === undefined || link.peer.capabilities.logging === undefined) return;
+    try {
+      await link.ask('logging/setLevel', JSON.stringify({ level }), this.deps.startTimeout);
+    } catch (err) {
+      this.deps.log.warn('set_level_failed', { session, err });
+    }
   }
 
   private failed(use: Use, cause: unknown): never {
     this.count(-1);
     use.link = undefined;
+    if (use.ending.signal.aborted) {
+      this.breaker.abandoned();
+      throw new Fault('upstream_closed');
+    }
     use.failures += 1;
     this.breaker.failed(this.deps.clock.elapsed());
     this.deps.log.warn('session_link_failed', { session: use.user.session, err: cause });
     throw new Fault('upstream_unavailable', { cause, retryAfterMs: this.breaker.wait(this.deps.clock.elapsed()) });
   }
 
-  private lost(session: string, cause: Error | undefined): void {
-    const use = this.uses.get(session);
-    if (use?.link === undefined) return;
+  private lost(use: Use, cause: Error | undefined): void {
+    const { session } = use.user;
+    if (this.uses.get(session) !== use || use.link === undefined) return;
     this.count(-1);
     use.link = undefined;
+    use.failures += 1;
     use.stopTimer();
     this.deps.log.warn('session_link_closed', { session, err: cause });
     if (use.uris.size > 0) this.restoreLater(use);
@@ -147,9 +185,11 @@ export class SessionLinks {
   }
 
   private async restore(use: Use): Promise<void> {
+    if (this.uses.get(use.user.session) !== use) return;
     const link = await this.acquire(use.user);
     for (const uri of [...use.uris]) {
-      await link.ask('resources/subscribe', JSON.stringify({ uri }));
+      await subscribeOn(link, uri).catch((err: unknown) => this.deps.log.warn('resubscribe_failed', { err }));
+      if (use.link !== link) return;
       use.user.updated(this.deps.upstream, uri);
     }
   }
@@ -160,15 +200,20 @@ export class SessionLinks {
       const left = use.usedAt + idle - clock.elapsed();
       if (link.inFlight > 0 || use.uris.size > 0) this.watchIdle(use, link, idle);
       else if (left > 0) this.watchIdle(use, link, left);
-      else void this.end(use);
+      else this.end(use);
     });
   }
 
-  private async end(use: Use): Promise<void> {
-    const { link } = use;
+  private end(use: Use): void {
     use.stopTimer();
+    use.ending.abort(new Error('the session has ended'));
     this.uses.delete(use.user.session);
-    if (link === undefined) return;
+    if (use.link === undefined) return;
+    const ending = this.closeLink(use.link).finally(() => this.endings.delete(ending));
+    this.endings.add(ending);
+  }
+
+  private async closeLink(link: Link | Promise<Link>): Promise<void> {
     try {
       await (await link).close();
       this.count(-1);
@@ -181,4 +226,8 @@ export class SessionLinks {
     this.open += change;
     this.deps.links.add(change);
   }
+}
+
+async function subscribeOn(link: Link, uri: string): Promise<void> {
+  await link.ask('resources/subscribe', JSON.stringify({ uri }));
 }

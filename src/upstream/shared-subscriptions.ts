@@ -1,55 +1,74 @@
 import type { Link } from '../ports/link.ts';
 import type { Log } from '../ports/log.ts';
 
+interface Subscribed {
+  readonly sessions: Set<string>;
+  /** The upstream's answer to the first subscriber, which is everybody's. */
+  readonly answered: Promise<void>;
+}
+
 /** Who is subscribed to what on a shared link: the upstream sees each URI once, from its first subscriber to its last. */
 export class SharedSubscriptions {
   private readonly log: Log;
-  private readonly sessions = new Map<string, Set<string>>();
+  private readonly uris = new Map<string, Subscribed>();
+  /** What the upstream was asked last about a URI: the next is asked only then, for HTTP keeps no order of its own. */
+  private readonly last = new Map<string, Promise<void>>();
 
   constructor(log: Log) {
     this.log = log;
   }
 
-  /** Asks the upstream for the first subscriber only; on failure nothing is remembered. */
-  async subscribe(link: Link, uri: string, session: string): Promise<void> {
-    const known = this.sessions.get(uri);
+  /** Asks the upstream for the first subscriber only; on failure, which all who wait for it share, nothing is remembered. */
+  subscribe(link: Link, uri: string, session: string): Promise<void> {
+    const known = this.uris.get(uri);
     if (known !== undefined) {
-      known.add(session);
-      return;
+      known.sessions.add(session);
+      return known.answered;
     }
-    this.sessions.set(uri, new Set([session]));
-    try {
-      await link.ask('resources/subscribe', JSON.stringify({ uri }));
-    } catch (cause) {
-      this.sessions.delete(uri);
+    const answered = this.ask(link, 'resources/subscribe', uri).catch((cause: unknown) => {
+      if (this.uris.get(uri) === subscribed) this.uris.delete(uri);
       throw cause;
-    }
+    });
+    const subscribed = { sessions: new Set([session]), answered };
+    this.uris.set(uri, subscribed);
+    return answered;
   }
 
   async unsubscribe(link: Link | undefined, uri: string, session: string): Promise<void> {
-    const known = this.sessions.get(uri);
-    if (known?.delete(session) !== true || known.size > 0) return;
-    this.sessions.delete(uri);
-    await link?.ask('resources/unsubscribe', JSON.stringify({ uri }));
+    const sessions = this.uris.get(uri)?.sessions;
+    if (sessions?.delete(session) !== true || sessions.size > 0) return;
+    this.uris.delete(uri);
+    if (link !== undefined) await this.ask(link, 'resources/unsubscribe', uri);
   }
 
   /** Ends all of one session's; nobody waits for the upstream. */
   release(link: Link | undefined, session: string): void {
-    for (const [uri, known] of this.sessions) {
-      if (!known.has(session)) continue;
+    for (const [uri, { sessions }] of this.uris) {
+      if (!sessions.has(session)) continue;
       this.unsubscribe(link, uri, session).catch((err: unknown) => this.log.debug('unsubscribe_failed', { err }));
     }
   }
 
   /** Subscribes a fresh link to everything anew; calls `restored` for each URI, after which its subscribers must hear one update. */
   async restore(link: Link, restored: (uri: string) => void): Promise<void> {
-    for (const uri of [...this.sessions.keys()]) {
-      try {
-        await link.ask('resources/subscribe', JSON.stringify({ uri }));
-      } catch (err) {
+    for (const uri of [...this.uris.keys()]) {
+      if (!this.uris.has(uri)) continue;
+      await this.ask(link, 'resources/subscribe', uri).catch((err: unknown) => {
         this.log.warn('resubscribe_failed', { err });
-      }
+      });
       restored(uri);
     }
+  }
+
+  private ask(link: Link, method: string, uri: string): Promise<void> {
+    const send = async () => void (await link.ask(method, JSON.stringify({ uri })));
+    const before = this.last.get(uri);
+    const asked = before === undefined ? send() : before.then(send, send);
+    this.last.set(uri, asked);
+    const over = () => {
+      if (this.last.get(uri) === asked) this.last.delete(uri);
+    };
+    asked.then(over, over);
+    return asked;
   }
 }

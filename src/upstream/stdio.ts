@@ -98,6 +98,10 @@ class StdioChannel implements Channel {
     return true;
   }
 
+  get backlog(): number {
+    return this.#group.stdin.writableLength;
+  }
+
   pause(): void {
     if (this.#closing !== undefined) return;
     this.#paused = true;

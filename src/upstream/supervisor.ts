@@ -7,7 +7,7 @@ import { backoff } from './backoff.ts';
 
 export interface SupervisorDeps {
   readonly upstream: string;
-  readonly open: (events: LinkEvents) => Promise<Link>;
+  readonly open: (events: LinkEvents, signal: AbortSignal) => Promise<Link>;
   readonly clock: Clock;
   readonly log: Log;
   readonly meter: Meter;
@@ -21,8 +21,9 @@ export interface SupervisorEvents extends Omit<LinkEvents, 'closed'> {
 
 /** A link that lived this long was no crash at start: it is replaced without waiting. Milliseconds. */
 const STABLE_MS = 10_000;
-/** The same for a peer that forgot the session; shorter than that and it forgets each one. */
+/** The same for a peer that forgot the session; more than so many in a row shorter than that, and it forgets each one. */
 const AGAIN_MS = 100;
+const MAX_HURRIED = 3;
 
 /**
  * Keeps one link to an upstream alive: the catalogue link, which is also the shared one. Reconnects for ever with
@@ -38,7 +39,9 @@ export class Supervisor {
   private upAt = 0;
   private stopRetry: Cancel = () => {};
   private everUp = false;
-  private closed = false;
+  /** Links in a row that did not live long. */
+  private hurried = 0;
+  private readonly closing = new AbortController();
 
   constructor(deps: SupervisorDeps, events: SupervisorEvents) {
     this.deps = deps;
@@ -61,19 +64,20 @@ export class Supervisor {
   }
 
   async close(): Promise<void> {
-    this.closed = true;
+    this.closing.abort(new Error('the gateway is closing'));
     this.stopRetry();
     await this.attempt?.catch(() => {});
     await this.live?.close();
   }
 
   private connect(): void {
-    this.attempt = this.deps.open({
+    const events: LinkEvents = {
       listChanged: (kind) => this.events.listChanged(kind),
       updated: (uri, notification) => this.events.updated(uri, notification),
       logged: (notification) => this.events.logged(notification),
       closed: (cause, again) => this.lost(cause, again),
-    });
+    };
+    this.attempt = this.deps.open(events, this.closing.signal);
     this.attempt.then(
       (link) => this.connected(link),
       (cause: unknown) => this.failed(cause),
@@ -83,9 +87,8 @@ export class Supervisor {
   private connected(link: Link): void {
     this.attempt = undefined;
     this.live = link;
-    this.failures = 0;
     this.upAt = this.deps.clock.elapsed();
-    if (this.closed) return;
+    if (this.closing.signal.aborted) return;
     if (this.everUp) this.deps.meter.counter('upstream_restarts_total', { upstream: this.deps.upstream }).add();
     this.everUp = true;
     this.up(1);
@@ -96,7 +99,7 @@ export class Supervisor {
   private failed(cause: unknown): void {
     this.attempt = undefined;
     this.failures += 1;
-    if (this.closed) return;
+    if (this.closing.signal.aborted) return;
     this.up(0);
     this.deps.log.warn('upstream_unavailable', { failures: this.failures, err: cause });
     this.events.down();
@@ -107,10 +110,13 @@ export class Supervisor {
   private lost(cause: Error | undefined, again: boolean): void {
     const lived = this.deps.clock.elapsed() - this.upAt;
     this.live = undefined;
-    if (this.closed) return;
+    if (this.closing.signal.aborted) return;
     this.up(0);
     this.deps.log.warn('upstream_down', { err: cause });
-    if (lived >= (again ? AGAIN_MS : STABLE_MS)) this.connect();
+    this.failures = lived < STABLE_MS ? this.failures + 1 : 0;
+    const isShort = lived < (again ? AGAIN_MS : STABLE_MS);
+    this.hurried = isShort ? this.hurried + 1 : 0;
+    if (!isShort || (again && this.hurried <= MAX_HURRIED)) this.connect();
     else this.retry();
     this.events.down();
   }

@@ -59,11 +59,16 @@ describe('what is no message', () => {
 
   test('nested deeper than the limit, however deep', () => {
     const nested = (levels: number) =>
-      `{"jsonrpc":"2.0","id":7,"method":"x","params":{"a":${'['.repeat(levels)}${']'.repeat(levels)}}}`;
-    expect(readMessage(nested(3998), DEPTH).kind).toBe('request');
+      `{"jsonrpc":"2.0","id":7,"result":{"a":${'['.repeat(levels)}${']'.repeat(levels)}}}`;
+    expect(readMessage(nested(3998), DEPTH).kind).toBe('response');
     expect(readMessage(nested(3999), DEPTH)).toEqual({ kind: 'unreadable', problem: 'too_deep', id: 7 });
     expect(readMessage(nested(200_000), DEPTH)).toEqual({ kind: 'unreadable', problem: 'too_deep', id: 7 });
   });
+});
+
+test('an answer that breaks a rule says whose it is; a call never does', () => {
+  expect(readMessage('{"jsonrpc":"2.0","id":7,"result":{"_meta":{},"_meta":{}}}', DEPTH)).toMatchObject({ id: 7 });
+  expect(readMessage('{"jsonrpc":"2.0","id":7,"method":"x","method":"y"}', DEPTH)).toMatchObject({ id: undefined });
 });
 
 describe('rewriting', () => {

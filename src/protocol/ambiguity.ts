@@ -1,0 +1,83 @@
+import type { Member, ObjectNode } from './json-text.ts';
+
+/** The keys the gateway reads, by object. A key that equals one of them only under case folding makes the message ambiguous. */
+const READ_KEYS = {
+  root: ['jsonrpc', 'id', 'method', 'params', 'result', 'error'],
+  params: [
+    'name',
+    'uri',
+    'arguments',
+    '_meta',
+    'ref',
+    'argument',
+    'context',
+    'cursor',
+    'requestId',
+    'progressToken',
+    'progress',
+    'level',
+    'task',
+    'protocolVersion',
+    'capabilities',
+    'clientInfo',
+    'inputResponses',
+    'requestState',
+    'notifications',
+  ],
+  meta: [
+    'progressToken',
+    'io.modelcontextprotocol/protocolVersion',
+    'io.modelcontextprotocol/clientCapabilities',
+    'io.modelcontextprotocol/clientInfo',
+    'io.modelcontextprotocol/logLevel',
+    'io.modelcontextprotocol/subscriptionId',
+  ],
+  ref: ['type', 'name', 'uri'],
+  result: ['_meta', 'isError', 'resultType', 'structuredContent', 'nextCursor'],
+  error: ['code', 'message', 'data'],
+} as const;
+
+const FOLDED = new Map(
+  Object.entries(READ_KEYS).map(([object, keys]) => [object, new Map(keys.map((k) => [fold(k), k]))]),
+);
+
+/** A longer key folds to none of them: folding never shortens a text. */
+const LONGEST_KEY = Math.max(...Object.values(READ_KEYS).flatMap((keys) => keys.map((key) => key.length)));
+
+/**
+ * True if some object the gateway reads has a key twice in any spelling, or one that another reader, folding case, might
+ * take for a key we read: what we judge and what an upstream reads could then differ.
+ */
+export function ambiguous(root: ObjectNode): boolean {
+  if (repeatsOrFolds(root, 'root')) return true;
+  return root.members.some(({ key, inner }) => {
+    if (inner === undefined) return false;
+    if (repeatsOrFolds(inner, key)) return true;
+    return inner.members.some(
+      (m) => m.inner !== undefined && repeatsOrFolds(m.inner, m.key === '_meta' ? 'meta' : m.key),
+    );
+  });
+}
+
+function repeatsOrFolds(node: ObjectNode, object: string): boolean {
+  const read = FOLDED.get(object);
+  const { members } = node;
+  if (members.length > 1 && hasRepeat(members)) return true;
+  return members.some(({ key }) => {
+    const meant = key.length > LONGEST_KEY ? undefined : read?.get(fold(key));
+    return meant !== undefined && meant !== key;
+  });
+}
+
+function hasRepeat(members: readonly Member[]): boolean {
+  if (members.length > 8) return new Set(members.map((m) => m.key)).size !== members.length;
+  return members.some((member, at) => {
+    for (let before = 0; before < at; before += 1) if (members[before]?.key === member.key) return true;
+    return false;
+  });
+}
+
+/** Case folding at least as wide as any JSON library's: long s and the Kelvin sign fold too. */
+export function fold(key: string): string {
+  return key.toUpperCase().toLowerCase();
+}

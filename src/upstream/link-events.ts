@@ -1,0 +1,21 @@
+import type { LinkEvents } from '../ports/link.ts';
+import type { ListKind } from '../ports/meter.ts';
+import { type Notification, stringField } from '../protocol/envelope.ts';
+
+const LIST_CHANGED = new Map<string, ListKind>([
+  ['notifications/tools/list_changed', 'tools'],
+  ['notifications/resources/list_changed', 'resources'],
+  ['notifications/prompts/list_changed', 'prompts'],
+]);
+
+/** What a server says outside any call, by method; a notification the gateway does not know says nothing (MCP: ignored). */
+export function tellEvents(notification: Notification, events: LinkEvents): void {
+  const { method, text, params } = notification;
+  const kind = LIST_CHANGED.get(method);
+  if (kind !== undefined) events.listChanged(kind);
+  else if (method === 'notifications/message') events.logged(notification);
+  else if (method === 'notifications/resources/updated') {
+    const uri = stringField(text, params, 'uri');
+    if (uri !== undefined) events.updated(uri, notification);
+  }
+}
