@@ -1,0 +1,35 @@
+/** A fenced block: its language, its text without the fences, and the first line of text before it. */
+export interface Fence {
+  readonly language: string;
+  readonly text: string;
+}
+
+export interface Command {
+  readonly command: string;
+  /** What the page quotes as its output, line by line. */
+  readonly quoted: readonly string[];
+}
+
+export function fencesOf(markdown: string): Fence[] {
+  return [...markdown.matchAll(/^```(\w+)\n(.*?)^```$/gms)].map(([, language = '', text = '']) => ({ language, text }));
+}
+
+/** The commands of a `console` block: lines after `$ `, each with the lines that follow it. */
+export function commandsOf(text: string): Command[] {
+  return text
+    .split(/^\$ /m)
+    .filter((part) => part !== '')
+    .map((part) => {
+      const [command = '', ...quoted] = part.trimEnd().split('\n');
+      return { command, quoted };
+    });
+}
+
+/** Times, durations and ids replaced by words, so that two runs compare. */
+export function masked(line: string): string {
+  return line
+    .replaceAll(/\d{4}-\d\d-\d\dT[\d:.]+Z/g, 'TIME')
+    .replaceAll(/[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}/g, 'ID')
+    .replaceAll(/"durationMs":[\d.]+/g, '"durationMs":N')
+    .replaceAll(/\d+ ms\)/g, 'N ms)');
+}
