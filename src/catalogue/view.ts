@@ -26,13 +26,15 @@ export interface View {
 
 const MAX_VIEWS = 256;
 
-/** Per snapshot, by the key of the grants, the longest unused first. */
+/** Per snapshot, by the key of the grants; once half full, the longest unused first: keeping that order costs on every call. */
 const views = new WeakMap<Snapshot, Map<string, View>>();
 
 /** The view of a principal with these grants: one object for all sessions whose grants have this key. */
 export function viewOf(snapshot: Snapshot, grants: Grants): View {
   const known = views.get(snapshot) ?? remember(snapshot);
-  const view = known.get(grants.key) ?? new GrantedView(snapshot, grants);
+  const found = known.get(grants.key);
+  if (found !== undefined && known.size <= MAX_VIEWS / 2) return found;
+  const view = found ?? new GrantedView(snapshot, grants);
   known.delete(grants.key);
   known.set(grants.key, view);
   if (known.size > MAX_VIEWS) for (const oldest of [...known.keys()].slice(0, -MAX_VIEWS)) known.delete(oldest);

@@ -7,7 +7,7 @@ const MAX_KEYS = 64;
 /** One event as a line of JSON with its line feed; `keys` says whether the names of arguments are part of it. */
 export function auditLine(event: AuditEvent, keys: boolean): string {
   let line = `{"time":"${isoTime(event.time)}","event":"${event.event}","session":${text(event.session)}`;
-  if (event.request !== undefined) line += `,"request":${text(event.request)}`;
+  if (event.request !== undefined) line += `,"request":${quoted(event.request)}`;
   line += `,"issuer":${text(event.issuer)},"id":${text(event.id)}`;
   if (event.method !== undefined) line += `,"method":${text(event.method)}`;
   if (event.upstream !== undefined) line += `,"upstream":${text(event.upstream)}`;
@@ -23,7 +23,22 @@ export function auditLine(event: AuditEvent, keys: boolean): string {
 /** Nothing that JSON escapes: such a text needs only its quotes, which is what makes a line cheap. */
 const PLAIN = /^[ !#-[\]-~]*$/;
 
+/** Sessions, names and words come again and again; what is kept of them is bounded by starting anew. */
+const MAX_KNOWN = 4096;
+const MAX_KNOWN_LENGTH = 128;
+const known = new Map<string, string>();
+
 function text(value: string): string {
+  if (value.length > MAX_KNOWN_LENGTH) return quoted(value);
+  const before = known.get(value);
+  if (before !== undefined) return before;
+  if (known.size >= MAX_KNOWN) known.clear();
+  const made = quoted(value);
+  known.set(value, made);
+  return made;
+}
+
+function quoted(value: string): string {
   const cut = value.length > MAX_TEXT ? `${value.slice(0, MAX_TEXT)}…` : value;
   return PLAIN.test(cut) ? `"${cut}"` : JSON.stringify(cut);
 }

@@ -37,9 +37,8 @@ const READ_KEYS = {
   error: ['code', 'message', 'data'],
 } as const;
 
-const FOLDED = new Map(
-  Object.entries(READ_KEYS).map(([object, keys]) => [object, new Map(keys.map((k) => [fold(k), k]))]),
-);
+const EXACT = new Map(Object.entries(READ_KEYS).map(([object, keys]) => [object, new Set<string>(keys)]));
+const FOLDED = new Map(Object.entries(READ_KEYS).map(([object, keys]) => [object, new Set(keys.map(fold))]));
 
 /** A longer key folds to none of them: folding never shortens a text. */
 const LONGEST_KEY = Math.max(...Object.values(READ_KEYS).flatMap((keys) => keys.map((key) => key.length)));
@@ -50,31 +49,34 @@ const LONGEST_KEY = Math.max(...Object.values(READ_KEYS).flatMap((keys) => keys.
  */
 export function ambiguous(root: ObjectNode): boolean {
   if (repeatsOrFolds(root, 'root')) return true;
-  return root.members.some(({ key, inner }) => {
-    if (inner === undefined) return false;
+  for (const { key, inner } of root.members) {
+    if (inner === undefined) continue;
     if (repeatsOrFolds(inner, key)) return true;
-    return inner.members.some(
-      (m) => m.inner !== undefined && repeatsOrFolds(m.inner, m.key === '_meta' ? 'meta' : m.key),
-    );
-  });
+    for (const below of inner.members) {
+      if (below.inner !== undefined && repeatsOrFolds(below.inner, below.key === '_meta' ? 'meta' : below.key))
+        return true;
+    }
+  }
+  return false;
 }
 
 function repeatsOrFolds(node: ObjectNode, object: string): boolean {
-  const read = FOLDED.get(object);
   const { members } = node;
   if (members.length > 1 && hasRepeat(members)) return true;
-  return members.some(({ key }) => {
-    const meant = key.length > LONGEST_KEY ? undefined : read?.get(fold(key));
-    return meant !== undefined && meant !== key;
-  });
+  const exact = EXACT.get(object);
+  const folded = FOLDED.get(object);
+  for (const { key } of members) {
+    if (exact?.has(key) !== true && key.length <= LONGEST_KEY && folded?.has(fold(key)) === true) return true;
+  }
+  return false;
 }
 
 function hasRepeat(members: readonly Member[]): boolean {
   if (members.length > 8) return new Set(members.map((m) => m.key)).size !== members.length;
-  return members.some((member, at) => {
-    for (let before = 0; before < at; before += 1) if (members[before]?.key === member.key) return true;
-    return false;
-  });
+  for (let at = 1; at < members.length; at += 1) {
+    for (let before = 0; before < at; before += 1) if (members[before]?.key === members[at]?.key) return true;
+  }
+  return false;
 }
 
 /** Case folding at least as wide as any JSON library's: long s and the Kelvin sign fold too. */

@@ -1,5 +1,5 @@
 import { ambiguous } from './ambiguity.ts';
-import { JsonText, type Member, nestsDeeper, type ObjectNode, type Shape } from './json-text.ts';
+import { decodeString, JsonText, type Member, nestsDeeper, type ObjectNode, type Shape } from './json-text.ts';
 
 /** A JSON-RPC id or a progress token: a string of at most 1 KiB or a safe integer; it keeps value and type. */
 export type Id = string | number;
@@ -81,7 +81,9 @@ export function readMessage(raw: string, maxDepth: number): Message | Unreadable
 
 /** The member of `node` under `key`, which stands there at most once in a judged message. */
 export function field(node: ObjectNode | undefined, key: string): Member | undefined {
-  return node?.members.find((member) => member.key === key);
+  if (node === undefined) return undefined;
+  for (const member of node.members) if (member.key === key) return member;
+  return undefined;
 }
 
 /** The decoded value of a member; for scalars and small values only. */
@@ -93,7 +95,7 @@ export function decoded(text: string, member: Member): unknown {
 export function stringField(text: string, node: ObjectNode | undefined, key: string): string | undefined {
   const member = field(node, key);
   if (member === undefined || text.charCodeAt(member.start) !== 0x22) return undefined;
-  return String(decoded(text, member));
+  return decodeString(text, member.start, member.end);
 }
 
 /** The member's value if it is a number. */
@@ -165,7 +167,16 @@ function idIfAny(text: string): Id | undefined {
 /** A number spelled with a fraction or exponent is no id: it need not keep the value it was spelled with. */
 function idOfMember(text: string, member: Member): Id | undefined {
   const value = idValue(scalar(text, member));
-  return typeof value === 'number' && /[.eE]/.test(text.slice(member.start, member.end)) ? undefined : value;
+  return typeof value === 'number' && !isInteger(text, member) ? undefined : value;
+}
+
+/** Spelled with digits alone. */
+function isInteger(text: string, { start, end }: Member): boolean {
+  for (let at = start; at < end; at += 1) {
+    const code = text.charCodeAt(at);
+    if (code !== 0x2d && (code < 0x30 || code > 0x39)) return false;
+  }
+  return true;
 }
 
 function idValue(value: unknown): Id | undefined {
@@ -173,10 +184,19 @@ function idValue(value: unknown): Id | undefined {
   return typeof value === 'number' && Number.isSafeInteger(value) ? value : undefined;
 }
 
+const LITERALS = new Map<string, unknown>([
+  ['true', true],
+  ['false', false],
+  ['null', null],
+]);
+
 /** Decodes a member that is a string, number, true, false or null; undefined for an object or array. */
-function scalar(text: string, member: Member): unknown {
-  const code = text.charCodeAt(member.start);
-  return code === 0x7b || code === 0x5b ? undefined : decoded(text, member);
+function scalar(text: string, { start, end }: Member): unknown {
+  const code = text.charCodeAt(start);
+  if (code === 0x22) return decodeString(text, start, end);
+  if (code === 0x7b || code === 0x5b) return undefined;
+  const literal = text.slice(start, end);
+  return LITERALS.has(literal) ? LITERALS.get(literal) : Number(literal);
 }
 
 function isJson(text: string): boolean {

@@ -3,7 +3,7 @@ import type { Id, Notification } from '../protocol/envelope.ts';
 /** One request of the client that has no answer yet. */
 export interface Unanswered {
   /** Null when this request must not be cancelled (`initialize`). Called after the entry was removed. */
-  readonly cancel: ((notification?: Notification) => void) | null;
+  cancel: ((notification?: Notification) => void) | null;
 }
 
 /**
@@ -44,10 +44,10 @@ export class InFlight {
   /** The client's cancellation. Unknown, finished and uncancellable ids are ignored (MCP 2025-11-25, Cancellation). */
   cancel(id: Id, notification: Notification): boolean {
     const at = this.ids.indexOf(id);
-    const cancel = this.entries[at]?.cancel;
-    if (cancel === undefined || cancel === null) return false;
+    const entry = this.entries[at];
+    if (entry === undefined || entry.cancel === null) return false;
     this.remove(at);
-    cancel(notification);
+    entry.cancel(notification);
     return true;
   }
 

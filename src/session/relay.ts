@@ -14,6 +14,7 @@ import {
 } from '../protocol/envelope.ts';
 import { Fault, faultError } from '../protocol/errors.ts';
 import { rewriteNotification, rewriteResponse } from '../protocol/rewrite.ts';
+import type { Unanswered } from './in-flight.ts';
 import type { Target } from './target.ts';
 
 export interface RelayDeps {
@@ -41,7 +42,7 @@ export interface EndedCall {
  * One data request on its way: acquires the owner's link, forwards the text, brings back progress and exactly one
  * answer. Cancelled, it says nothing more.
  */
-export class RelayedCall implements Reply {
+export class RelayedCall implements Reply, Unanswered {
   private readonly deps: RelayDeps;
   private readonly request: Request;
   private readonly target: Target;

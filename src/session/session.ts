@@ -5,7 +5,7 @@ import type { Cancel } from '../ports/clock.ts';
 import type { Connection, FrameKind, FrameReceiver } from '../ports/connection.ts';
 import type { LinkUser } from '../ports/link.ts';
 import type { ListKind } from '../ports/meter.ts';
-import { errorText, notificationText, resultText } from '../protocol/compose.ts';
+import { errorText, resultText } from '../protocol/compose.ts';
 import {
   type Id,
   idField,
@@ -22,8 +22,9 @@ import { ControlPlane } from './control-plane.ts';
 import { Ending } from './ending.ts';
 import { InFlight } from './in-flight.ts';
 import { startLife } from './life.ts';
-import { ListMemory, listPage } from './lists.ts';
-import { RelayedCall } from './relay.ts';
+import { listPage } from './lists.ts';
+import { News } from './news.ts';
+import { type RelayDeps, RelayedCall } from './relay.ts';
 import { Subscriptions } from './subscriptions.ts';
 import { findTarget } from './target.ts';
 
@@ -43,13 +44,13 @@ export class Session implements FrameReceiver, LinkUser {
   private readonly inFlight: InFlight;
   private readonly ending: Ending;
   private readonly control: ControlPlane;
+  private readonly relay: RelayDeps;
   private readonly subscriptions: Subscriptions;
-  private readonly lists = new ListMemory();
+  private readonly news: News;
   private readonly stopLife: Cancel;
   private readonly ended: () => void;
   private phase: Phase | 'closed' = 'new';
   private backlog: Read[] = [];
-  private initialized = false;
 
   constructor(id: string, principal: Principal, connection: Connection, gateway: Gateway, ended: () => void) {
     this.session = id;
@@ -61,9 +62,22 @@ export class Session implements FrameReceiver, LinkUser {
     this.inFlight = new InFlight(gateway.limits.inFlight);
     this.ending = new Ending(connection, this.inFlight);
     this.subscriptions = new Subscriptions(this, gateway, this.grants);
+    const send = (frame: string, kind: FrameKind) => this.send(frame, kind);
+    this.news = new News({ subscriptions: this.subscriptions, view: () => this.view(), send });
     this.control = new ControlPlane(this.subscriptions, (answered, frame, ok) =>
       this.controlAnswered(answered, frame, ok),
     );
+    this.relay = {
+      links: gateway.links,
+      user: this,
+      clock: gateway.clock,
+      send,
+      finish: (answered) => this.inFlight.take(answered),
+      ended: (call) => {
+        gateway.recorder.ended(this, call);
+        this.ending.whenIdle();
+      },
+    };
     this.stopLife = startLife(gateway.clock, gateway.limits, principal.expiresAt, {
       unopened: () => this.ending.overdue(this.phase === 'new'),
       expired: () => this.ending.expire(),
@@ -104,19 +118,15 @@ export class Session implements FrameReceiver, LinkUser {
 
   /** A list changed somewhere; tells the client, once, if its own view of that kind did. */
   listMayHaveChanged(kind: ListKind): boolean {
-    if (!this.initialized || !this.lists.changed(kind, this.view())) return false;
-    this.send(notificationText(`notifications/${kind}/list_changed`), 'list_changed');
-    return true;
+    return this.news.listMayHaveChanged(kind);
   }
 
   updated(upstream: string, uri: string): boolean {
-    if (!this.subscriptions.has(upstream, uri)) return false;
-    this.send(notificationText('notifications/resources/updated', JSON.stringify({ uri })), 'update');
-    return true;
+    return this.news.updated(upstream, uri);
   }
 
   logged(_upstream: string, notification: Notification): void {
-    if (this.initialized && this.subscriptions.wantsLog(notification)) this.send(notification.text, 'log');
+    this.news.logged(notification);
   }
 
   private take(read: Read): void {
@@ -165,7 +175,7 @@ export class Session implements FrameReceiver, LinkUser {
     const opening = gateway.firstAnswers().then(async () => {
       if (this.phase === 'closed') return;
       const view = this.view();
-      this.lists.announce(view.capabilities, view);
+      this.news.announced(view);
       await this.control.initialize(view, request);
     });
     opening.catch((err: unknown) => {
@@ -205,18 +215,8 @@ export class Session implements FrameReceiver, LinkUser {
       gateway.recorder.denied(this, request, target);
       return this.send(errorText(request.id, target.error), 'answer');
     }
-    const call = new RelayedCall(request, target, readAt, {
-      links: gateway.links,
-      user: this,
-      clock: gateway.clock,
-      send: (frame, kind) => this.send(frame, kind),
-      finish: (id) => this.inFlight.take(id),
-      ended: (ended) => {
-        gateway.recorder.ended(this, ended);
-        this.ending.whenIdle();
-      },
-    });
-    this.inFlight.add(request.id, { cancel: (notification) => call.cancel(notification) });
+    const call = new RelayedCall(request, target, readAt, this.relay);
+    this.inFlight.add(request.id, call);
     gateway.recorder.started();
     call.start();
   }
@@ -225,10 +225,8 @@ export class Session implements FrameReceiver, LinkUser {
     if (notification.method === 'notifications/cancelled') {
       const id = idField(notification.text, notification.params, 'requestId');
       if (id !== undefined && this.inFlight.cancel(id, notification)) this.ending.whenIdle();
-    } else if (notification.method === 'notifications/initialized' && this.phase === 'ready' && !this.initialized) {
-      this.initialized = true;
-      this.control.initialized();
-      for (const kind of ['tools', 'resources', 'prompts'] as const) this.listMayHaveChanged(kind);
+    } else if (notification.method === 'notifications/initialized' && this.phase === 'ready') {
+      if (this.news.initialized()) this.control.initialized();
     }
   }
 

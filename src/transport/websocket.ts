@@ -62,13 +62,14 @@ export function bindWebSocket(
     if (closedBy === 'gateway') return;
     closedBy = 'gateway';
     code = CLOSE_CODES[name].code;
+    socket.resume();
     socket.close(code, closeReason(name, retryMs));
     stopTerminate = clock.after(CLOSE_GRACE_MS, () => socket.terminate());
   };
   const outbox = new Outbox(limits, { buffered: () => socket.bufferedAmount, write }, clock, meter, () =>
     close('slow_reader'),
   );
-  const heartbeat = startHeartbeat(limits, clock, random, {
+  const stopHeartbeat = startHeartbeat(limits, clock, random, {
     ping: (left) => socket.ping(undefined, undefined, left),
     bytesRead: () => stream.bytesRead,
     lost: () => {
@@ -94,14 +95,12 @@ export function bindWebSocket(
   };
 
   socket.on('message', (data: RawData, isBinary: boolean) => {
-    heartbeat.alive();
     if (isBinary) return close('binary');
     const text = data.toString();
     inbound.add();
     inboundBytes.add(byteLength(data));
     if (closedBy === 'client') guarded(() => receiver.frame(text));
   });
-  socket.on('pong', () => heartbeat.alive());
   socket.on('error', (error) => {
     const known = 'code' in error ? PROTOCOL_FAULTS.get(error.code) : undefined;
     closedBy = 'gateway';
@@ -109,7 +108,7 @@ export function bindWebSocket(
     stopTerminate = clock.after(CLOSE_GRACE_MS, () => socket.terminate());
   });
   socket.once('close', (peerCode) => {
-    heartbeat.stop();
+    stopHeartbeat();
     outbox.close();
     stopTerminate();
     const final = code ?? peerCode;

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { Socket } from 'node:net';
-import { describe } from 'vitest';
+import { describe, expect, onTestFinished, test } from 'vitest';
 import WebSocket, { WebSocketServer } from 'ws';
 import type { Connection, FrameReceiver } from '../../src/ports/connection.ts';
 import type { Channel, Dial, Receiver } from '../../src/ports/transport.ts';
@@ -13,25 +13,60 @@ import { realClock } from '../support/stdio/recorders.ts';
 
 describe('WebSocket connection, held to the contract of a channel', () => {
   channelKit(websocketChannel);
+
+  test('reads nothing while paused', async () => {
+    const { accept, peer, dispose } = await openSocket([]);
+    onTestFinished(dispose);
+    const { socket, stream } = await accept();
+    const frames: string[] = [];
+    const receiver = { frame: (text: string) => void frames.push(text), closed() {} };
+    const connection = bindWebSocket(socket, stream, LIMITS, DEPS, () => receiver);
+    connection.pause();
+    await peer.send('1', '2', '3');
+    for (let round = 0; round < 10; round += 1) {
+      connection.send('here', 'answer');
+      await peer.next();
+    }
+    expect(frames).toEqual([]);
+    connection.resume();
+    await expect.poll(() => frames).toEqual(['1', '2', '3']);
+  });
 });
 
 const LIMITS = { outbox: 64e6, slowReader: 10_000, pingInterval: 25_000, pongTimeout: 10_000 };
 const DEPS = { clock: realClock, log: recordedLog(), meter: recordedMeter(), random: Math.random };
 
-/** A socket the gateway accepted, from a `ws` client that the test moves. */
 async function websocketChannel(greeting: readonly string[]): Promise<ChannelUnderTest> {
+  const { accept, peer, opened, dispose } = await openSocket(greeting);
+  const dial: Dial = async (receiver, signal) => {
+    signal.throwIfAborted();
+    const { socket, stream } = await accept();
+    return channelOver(socket, stream, receiver);
+  };
+  return { dial, peer: () => opened.then(() => peer), dispose };
+}
+
+interface Accepted {
+  readonly socket: WebSocket;
+  readonly stream: Socket;
+}
+
+/** A `ws` client that the test moves, and the way to accept it. */
+async function openSocket(greeting: readonly string[]) {
   const http = createServer();
   const server = new WebSocketServer({ noServer: true });
   http.listen(0, '127.0.0.1');
   await once(http, 'listening');
   const address = http.address();
   if (address === null || typeof address === 'string') throw new Error('not listening on a port');
-  const client = new WebSocket(`ws://127.0.0.1:${address.port}`);
-  const upgrade = new Promise<(done: (socket: WebSocket, stream: Socket) => void) => void>((resolve) => {
+  const asked = new Promise<() => Promise<Accepted>>((resolve) => {
     http.once('upgrade', (request, stream, head) => {
-      resolve((done) => server.handleUpgrade(request, stream, head, (socket) => done(socket, request.socket)));
+      const upgrade = (done: (accepted: Accepted) => void) =>
+        server.handleUpgrade(request, stream, head, (socket) => done({ socket, stream: request.socket }));
+      resolve(() => new Promise(upgrade));
     });
   });
+  const client = new WebSocket(`ws://127.0.0.1:${address.port}`);
   const inbox = queue<string>();
   client.on('message', (data) => inbox.put(data.toString()));
   client.on('error', () => {});
@@ -41,28 +76,20 @@ async function websocketChannel(greeting: readonly string[]): Promise<ChannelUnd
       resolve();
     });
   });
-
-  const dial: Dial = async (receiver, signal) => {
-    signal.throwIfAborted();
-    const accept = await upgrade;
-    return new Promise((resolve) => accept((socket, stream) => resolve(channelOver(socket, stream, receiver))));
-  };
   const peer: Peer = {
     async send(...messages) {
+      await opened;
       await Promise.all(messages.map((message) => new Promise((done) => client.send(message, done))));
     },
     next: inbox.take,
     end: async () => client.close(1000),
   };
-  return {
-    dial,
-    peer: () => opened.then(() => peer),
-    async dispose() {
-      client.terminate();
-      http.closeAllConnections();
-      http.close();
-    },
+  const dispose = async () => {
+    client.terminate();
+    http.closeAllConnections();
+    http.close();
   };
+  return { accept: async () => (await asked)(), peer, opened, dispose };
 }
 
 /**
@@ -72,10 +99,10 @@ async function websocketChannel(greeting: readonly string[]): Promise<ChannelUnd
 function channelOver(socket: WebSocket, stream: Socket, receiver: Receiver): Channel {
   const held: string[] = [];
   let isPaused = false;
-  let isOver = false;
+  let isOpen = true;
   const over = once(socket, 'close').then(() => {});
   const deliver = () => {
-    for (let next = held[0]; next !== undefined && !isPaused && !isOver; next = held[0]) {
+    for (let next = held[0]; next !== undefined && !isPaused; next = held[0]) {
       held.shift();
       receiver.message(next);
     }
@@ -86,14 +113,14 @@ function channelOver(socket: WebSocket, stream: Socket, receiver: Receiver): Cha
       deliver();
     },
     closed(code, by) {
-      isOver = true;
+      isOpen = false;
       receiver.closed(by === 'gateway' ? undefined : new Error(`the peer closed with ${code}`));
     },
   };
   const connection: Connection = bindWebSocket(socket, stream, LIMITS, DEPS, () => frames);
   return {
     send(message) {
-      if (isOver) return false;
+      if (!isOpen) return false;
       connection.send(message, 'answer');
       return true;
     },
@@ -107,7 +134,8 @@ function channelOver(socket: WebSocket, stream: Socket, receiver: Receiver): Cha
       deliver();
     },
     close() {
-      isOver = true;
+      isOpen = false;
+      held.length = 0;
       connection.close('done');
       return over;
     },

@@ -1,0 +1,55 @@
+import type { View } from '../catalogue/view.ts';
+import type { FrameKind } from '../ports/connection.ts';
+import type { ListKind } from '../ports/meter.ts';
+import { notificationText } from '../protocol/compose.ts';
+import type { Notification } from '../protocol/envelope.ts';
+import { ListMemory } from './lists.ts';
+import type { Subscriptions } from './subscriptions.ts';
+
+export interface NewsDeps {
+  readonly subscriptions: Subscriptions;
+  readonly view: () => View;
+  readonly send: (frame: string, kind: FrameKind) => void;
+}
+
+const LISTS: readonly ListKind[] = ['tools', 'resources', 'prompts'];
+
+/** What one client is told unasked: nothing before its `initialized`, and of lists only what changed in its own view, once. */
+export class News {
+  private readonly deps: NewsDeps;
+  private readonly lists = new ListMemory();
+  private open = false;
+
+  constructor(deps: NewsDeps) {
+    this.deps = deps;
+  }
+
+  /** The view whose capabilities the client is about to read. */
+  announced(view: View): void {
+    this.lists.announce(view.capabilities, view);
+  }
+
+  /** The client is ready; what changed since it was answered is told now. False if it had said so before. */
+  initialized(): boolean {
+    if (this.open) return false;
+    this.open = true;
+    for (const kind of LISTS) this.listMayHaveChanged(kind);
+    return true;
+  }
+
+  listMayHaveChanged(kind: ListKind): boolean {
+    if (!this.open || !this.lists.changed(kind, this.deps.view())) return false;
+    this.deps.send(notificationText(`notifications/${kind}/list_changed`), 'list_changed');
+    return true;
+  }
+
+  updated(upstream: string, uri: string): boolean {
+    if (!this.deps.subscriptions.has(upstream, uri)) return false;
+    this.deps.send(notificationText('notifications/resources/updated', JSON.stringify({ uri })), 'update');
+    return true;
+  }
+
+  logged(notification: Notification): void {
+    if (this.open && this.deps.subscriptions.wantsLog(notification)) this.deps.send(notification.text, 'log');
+  }
+}
