@@ -69,7 +69,7 @@ export async function startApp({ config, configHash, log, environment, atExit }:
   );
   const upstreams = wireUpstreams(shared, environment, atExit);
   const registry = new SessionRegistry();
-  const stopFanOut = fanOut(upstreams.bus, () => registry, shared.meter, log);
+  const stopFanOut = fanOut(upstreams.bus, () => registry.clients(), shared.meter, log);
   const gateway: Gateway = {
     ...shared,
     links: upstreams.pool,

@@ -1,6 +1,7 @@
 import { type UpstreamLists, walkUpstream } from '../catalogue/walk.ts';
 import type { Config, ServerConfig } from '../config/schema.ts';
 import type { Link, LinkEvents } from '../ports/link.ts';
+import { EVERY_CAPABILITY } from '../protocol/capabilities.ts';
 import { type ConfiguredDeps, upstreamOptions } from '../upstream/configured.ts';
 import { openLink } from '../upstream/link.ts';
 import { Remarks } from './remarks.ts';
@@ -47,5 +48,5 @@ export async function probe(server: ServerConfig, config: Config, deps: Omit<Con
 async function openInTime(server: ServerConfig, config: Config, deps: ConfiguredDeps): Promise<Link> {
   const [options] = upstreamOptions({ ...config, mcpServers: [server] }, deps);
   if (options === undefined) throw new Error('it is not configured');
-  return openLink(options, { ...deps, dial: options.dial }, UNHEARD);
+  return openLink({ ...options, capabilities: EVERY_CAPABILITY }, { ...deps, dial: options.dial }, UNHEARD);
 }

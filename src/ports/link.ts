@@ -1,5 +1,6 @@
+import type { ClientCapabilities } from '../protocol/capabilities.ts';
 import type { Notification, Request, Response } from '../protocol/envelope.ts';
-import type { Fault } from '../protocol/errors.ts';
+import type { Fault, WireError } from '../protocol/errors.ts';
 import type { ListKind } from './meter.ts';
 
 /** One live, initialised MCP connection from the gateway to an upstream. */
@@ -16,6 +17,8 @@ export interface Link {
   ask(method: string, params?: string, timeoutMs?: number): Promise<string>;
   /** Forwards a caller's request under an id of this link; exactly one of the reply's `answered` and `failed` is called, once, never synchronously. */
   relay(outgoing: Outgoing, reply: Reply): Relayed;
+  /** Sends a notification; lost where the link is not live. */
+  notify(text: string): void;
   /** Ends the link. Calls in flight fail with upstream_closed. Idempotent. */
   close(): Promise<void>;
 }
@@ -53,9 +56,28 @@ export interface Relayed {
 /** Who opens a link of its own: one session. */
 export interface LinkUser {
   readonly session: string;
+  /** What the client behind it declared; its links declare the same. */
+  readonly capabilities: ClientCapabilities;
   updated(upstream: string, uri: string): void;
   logged(upstream: string, notification: Notification): void;
+  /** An upstream asks the client something on this user's own link. Returns the way to withdraw the question. */
+  asked(question: Question): Withdraw;
+  /** A notification of an upstream that is meant for this client as it is (`notifications/elicitation/complete`). */
+  notified(notification: Notification): void;
 }
+
+/** A request of an upstream to the client behind its link. Exactly one of `answer` and `refuse` ends it, unless it is withdrawn first. */
+export interface Question {
+  readonly request: Request;
+  /** The client's answer; its id is replaced by the upstream's. */
+  answer(response: Response): void;
+  refuse(error: WireError): void;
+  /** Progress of the client on it; the token is replaced by the upstream's. */
+  progress(notification: Notification): void;
+}
+
+/** The upstream no longer wants an answer, or is gone. `notification` is its own cancellation. Idempotent. */
+export type Withdraw = (notification?: Notification) => void;
 
 /** How a session reaches the upstreams. */
 export interface Links {
@@ -69,6 +91,8 @@ export interface Links {
   unsubscribe(upstream: string, uri: string, user: LinkUser): Promise<void>;
   /** Passes a log level to every link of the user's own, those to come included. Resolves when the present ones have it, or cannot be told. */
   setLevel(level: string, user: LinkUser): Promise<void>;
+  /** Passes a notification of the client to every open link of its own. */
+  notify(text: string, user: LinkUser): void;
   /** Closes every link and ends every subscription of this session. */
   release(session: string): void;
 }
@@ -78,6 +102,9 @@ export interface LinkEvents {
   listChanged(kind: ListKind): void;
   updated(uri: string, notification: Notification): void;
   logged(notification: Notification): void;
+  /** Absent on a link that has no one client behind it: the upstream is then told at once that nobody can answer. */
+  readonly asked?: (question: Question) => Withdraw;
+  readonly notified?: (notification: Notification) => void;
   /** Once, last. `again`: the peer is there but has forgotten the MCP session, so it can be initialised anew at once. */
   closed(cause: Error | undefined, again: boolean): void;
 }

@@ -1,4 +1,5 @@
 import type { Clock } from '../ports/clock.ts';
+import type { Client } from './client.ts';
 import type { Session } from './session.ts';
 
 /** Every live session of this process. */
@@ -24,6 +25,10 @@ export class SessionRegistry implements Iterable<Session> {
 
   [Symbol.iterator](): Iterator<Session> {
     return this.sessions.values();
+  }
+
+  *clients(): Iterable<Client> {
+    for (const session of this.sessions.values()) yield session.client;
   }
 
   /** Resolves when no session is left, or after `ms`. */

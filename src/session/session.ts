@@ -3,8 +3,6 @@ import type { View } from '../catalogue/view.ts';
 import type { Grants } from '../policy/access.ts';
 import type { Cancel } from '../ports/clock.ts';
 import type { Connection, FrameKind, FrameReceiver } from '../ports/connection.ts';
-import type { LinkUser } from '../ports/link.ts';
-import type { ListKind } from '../ports/meter.ts';
 import { errorText, resultText } from '../protocol/compose.ts';
 import {
   type Id,
@@ -17,15 +15,14 @@ import {
 } from '../protocol/envelope.ts';
 import { Fault, faultError, UNREADABLE, type WireError } from '../protocol/errors.ts';
 import { admit, type Phase, type Route } from './admit.ts';
+import { Client } from './client.ts';
 import type { Gateway } from './context.ts';
 import { ControlPlane } from './control-plane.ts';
 import { Ending } from './ending.ts';
 import { InFlight } from './in-flight.ts';
 import { startLife } from './life.ts';
 import { listPage } from './lists.ts';
-import { News } from './news.ts';
 import { type RelayDeps, RelayedCall } from './relay.ts';
-import { Subscriptions } from './subscriptions.ts';
 import { findTarget } from './target.ts';
 
 interface Read {
@@ -35,9 +32,10 @@ interface Read {
 }
 
 /** One connection's MCP state: what a frame means now, and who answers it. Everything it opens ends in `closed`. */
-export class Session implements FrameReceiver, LinkUser {
+export class Session implements FrameReceiver {
   readonly session: string;
   readonly principal: Principal;
+  readonly client: Client;
   private readonly gateway: Gateway;
   private readonly connection: Connection;
   private readonly grants: Grants;
@@ -45,8 +43,6 @@ export class Session implements FrameReceiver, LinkUser {
   private readonly ending: Ending;
   private readonly control: ControlPlane;
   private readonly relay: RelayDeps;
-  private readonly subscriptions: Subscriptions;
-  private readonly news: News;
   private readonly stopLife: Cancel;
   private readonly ended: () => void;
   private phase: Phase | 'closed' = 'new';
@@ -61,15 +57,14 @@ export class Session implements FrameReceiver, LinkUser {
     this.grants = gateway.grants(principal);
     this.inFlight = new InFlight(gateway.limits.inFlight);
     this.ending = new Ending(connection, this.inFlight);
-    this.subscriptions = new Subscriptions(this, gateway, this.grants);
     const send = (frame: string, kind: FrameKind) => this.send(frame, kind);
-    this.news = new News({ subscriptions: this.subscriptions, view: () => this.view(), send });
-    this.control = new ControlPlane(this.subscriptions, (answered, frame, ok) =>
+    this.client = new Client(id, { gateway, grants: this.grants, view: () => this.view(), send });
+    this.control = new ControlPlane(this.client.subscriptions, (answered, frame, ok) =>
       this.controlAnswered(answered, frame, ok),
     );
     this.relay = {
       links: gateway.links,
-      user: this,
+      user: this.client,
       clock: gateway.clock,
       send,
       finish: (answered) => this.inFlight.take(answered),
@@ -98,9 +93,8 @@ export class Session implements FrameReceiver, LinkUser {
     this.stopLife();
     try {
       this.inFlight.cancelAll();
-      this.subscriptions.close();
       this.control.close();
-      this.gateway.links.release(this.session);
+      this.client.close();
     } finally {
       this.ended();
     }
@@ -116,19 +110,6 @@ export class Session implements FrameReceiver, LinkUser {
     this.ending.drainOver();
   }
 
-  /** A list changed somewhere; tells the client, once, if its own view of that kind did. */
-  listMayHaveChanged(kind: ListKind): boolean {
-    return this.news.listMayHaveChanged(kind);
-  }
-
-  updated(upstream: string, uri: string): boolean {
-    return this.news.updated(upstream, uri);
-  }
-
-  logged(_upstream: string, notification: Notification): void {
-    this.news.logged(notification);
-  }
-
   private take(read: Read): void {
     const { message, readAt } = read;
     if (this.phase === 'closed') return;
@@ -136,7 +117,7 @@ export class Session implements FrameReceiver, LinkUser {
     else if (message.kind === 'request') this.request(message, readAt, this.phase);
     else if (message.kind === 'notification') this.notification(message);
     else if (message.kind === 'unreadable') this.send(errorText(null, UNREADABLE[message.problem]), 'answer');
-    else this.gateway.meter.counter('unexpected_answers_total', { source: 'client', kind: 'unknown' }).add();
+    else this.client.answered(message);
   }
 
   private request(request: Request, readAt: number, phase: Phase): void {
@@ -174,9 +155,7 @@ export class Session implements FrameReceiver, LinkUser {
     const { gateway } = this;
     const opening = gateway.firstAnswers().then(async () => {
       if (this.phase === 'closed') return;
-      const view = this.view();
-      this.news.announced(view);
-      await this.control.initialize(view, request);
+      await this.control.initialize(this.client.opening(request), request);
     });
     opening.catch((err: unknown) => {
       gateway.log.error('session_open_failed', { session: this.session, err });
@@ -226,8 +205,8 @@ export class Session implements FrameReceiver, LinkUser {
       const id = idField(notification.text, notification.params, 'requestId');
       if (id !== undefined && this.inFlight.cancel(id, notification)) this.ending.whenIdle();
     } else if (notification.method === 'notifications/initialized' && this.phase === 'ready') {
-      if (this.news.initialized()) this.control.initialized();
-    }
+      if (this.client.initialized()) this.control.initialized();
+    } else this.client.said(notification);
   }
 
   private answer(request: Request, result: string): void {

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import type { Peer } from '../ports/link.ts';
+import type { ClientCapabilities } from '../protocol/capabilities.ts';
 import { notificationText } from '../protocol/compose.ts';
 import { HANDSHAKE_VERSIONS, LATEST_HANDSHAKE } from '../protocol/era.ts';
 import { GATEWAY_NAME, GATEWAY_VERSION } from '../protocol/gateway-info.ts';
@@ -12,17 +13,18 @@ const InitializeResult = z.object({
 
 /**
  * The client's side of `initialize` (MCP 2025-11-25, Lifecycle): asks for the newest revision, takes any the gateway
- * speaks, declares no client capabilities. Rejects when the answer is not one the gateway can work with.
+ * speaks, declares what the client behind the link did. Rejects when the answer is not one the gateway can work with.
  */
 export async function handshake(
   ask: (method: string, params: string) => Promise<string>,
   send: (text: string) => boolean,
+  capabilities: ClientCapabilities,
 ): Promise<Peer> {
   const clientInfo = { name: GATEWAY_NAME, version: GATEWAY_VERSION };
-  const params = { protocolVersion: LATEST_HANDSHAKE, capabilities: {}, clientInfo };
+  const params = { protocolVersion: LATEST_HANDSHAKE, capabilities, clientInfo };
   const answer = InitializeResult.safeParse(JSON.parse(await ask('initialize', JSON.stringify(params))));
   if (!answer.success) throw new Error('the answer to initialize is not one of a handshake revision');
   send(notificationText('notifications/initialized'));
-  const { protocolVersion, capabilities, instructions } = answer.data;
-  return { protocolVersion, capabilities, instructions };
+  const { protocolVersion, instructions } = answer.data;
+  return { protocolVersion, capabilities: answer.data.capabilities, instructions };
 }

@@ -14,6 +14,7 @@ export function tellEvents(notification: Notification, events: LinkEvents): void
   const kind = LIST_CHANGED.get(method);
   if (kind !== undefined) events.listChanged(kind);
   else if (method === 'notifications/message') events.logged(notification);
+  else if (method === 'notifications/elicitation/complete') events.notified?.(notification);
   else if (method === 'notifications/resources/updated') {
     const uri = stringField(text, params, 'uri');
     if (uri !== undefined) events.updated(uri, notification);

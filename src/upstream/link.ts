@@ -3,20 +3,24 @@ import type { Link, LinkEvents, Outgoing, Peer, Relayed, Reply } from '../ports/
 import type { Log } from '../ports/log.ts';
 import type { Meter } from '../ports/meter.ts';
 import type { Channel, ChannelFailure, Dial, Receiver } from '../ports/transport.ts';
-import { errorText, notificationText, requestText, resultText } from '../protocol/compose.ts';
+import type { ClientCapabilities } from '../protocol/capabilities.ts';
+import { notificationText, requestText, resultText } from '../protocol/compose.ts';
 import { idField, type Notification, type Request, type Response, readMessage } from '../protocol/envelope.ts';
-import { Fault, METHOD_NOT_FOUND } from '../protocol/errors.ts';
+import { Fault } from '../protocol/errors.ts';
 import { rewriteNotification } from '../protocol/rewrite.ts';
 import type { DeadlineLimits } from './deadline.ts';
 import { handshake } from './handshake.ts';
 import { tellEvents } from './link-events.ts';
 import { outgoingText, settle } from './link-text.ts';
 import { PendingTable } from './pending.ts';
+import { Questions } from './questions.ts';
 import { unlessAborted } from './unless-aborted.ts';
 
 export interface LinkOptions {
   readonly upstream: string;
   readonly isolation: 'session' | 'shared';
+  /** What is declared to the upstream. */
+  readonly capabilities: ClientCapabilities;
   /** Milliseconds for connect and initialize together. */
   readonly startTimeout: number;
   /** Limits of a relayed call. */
@@ -58,6 +62,7 @@ class TextLink implements Link, Receiver {
   private readonly deps: LinkDeps;
   private readonly events: LinkEvents;
   private readonly pending: PendingTable;
+  private readonly questions: Questions;
   private channel: Channel | undefined;
   /** Retired: replaced already, only waiting for what its channel still has to say of the calls on it. */
   private state: 'opening' | 'live' | 'retired' | 'closed' = 'opening';
@@ -68,6 +73,11 @@ class TextLink implements Link, Receiver {
     this.deps = deps;
     this.events = events;
     this.pending = new PendingTable(deps.clock, (id) => this.expire(id));
+    this.questions = new Questions({
+      asked: events.asked,
+      send: (text) => void this.channel?.send(text),
+      hold: () => this.pending.hold(),
+    });
     this.upstream = options.upstream;
     this.isolation = options.isolation;
   }
@@ -94,6 +104,7 @@ class TextLink implements Link, Receiver {
       this.peer = await handshake(
         (method, params) => this.ask(method, params, startTimeout),
         (text) => this.channel?.send(text) ?? false,
+        this.options.capabilities,
       );
       if (this.state === 'closed') throw this.cause ?? new Error('closed while opening');
       this.state = 'live';
@@ -128,6 +139,10 @@ class TextLink implements Link, Receiver {
     const id = this.pending.add(reply, this.options.call);
     this.transmit(id, outgoingText(outgoing, id));
     return { sentAt, cancel: (notification) => this.cancel(id, notification) };
+  }
+
+  notify(text: string): void {
+    if (this.state === 'live') this.channel?.send(text);
   }
 
   async close(): Promise<void> {
@@ -172,6 +187,7 @@ class TextLink implements Link, Receiver {
     const wasLive = this.state === 'live';
     this.state = 'closed';
     this.pending.failAll(new Fault('upstream_closed', { cause: this.cause }));
+    this.questions.close();
     if (wasLive) this.events.closed(this.cause, false);
   }
 
@@ -213,16 +229,15 @@ class TextLink implements Link, Receiver {
     else this.unexpected(this.pending.wasGiven(response.id) ? 'late' : 'unknown');
   }
 
-  /** The gateway declares no client capabilities, so an upstream that asks is told at once (JSON-RPC 2.0 section 5.1). */
   private request(request: Request): void {
-    const { id, method } = request;
-    const refusal = { code: METHOD_NOT_FOUND, message: 'Method not found' };
     if (this.clogged) return this.unexpected('unknown');
-    this.channel?.send(method === 'ping' ? resultText(id, '{}') : errorText(id, refusal));
+    if (request.method === 'ping') this.channel?.send(resultText(request.id, '{}'));
+    else this.questions.ask(request);
   }
 
   private notification(notification: Notification): void {
     if (notification.method === 'notifications/progress') this.progress(notification);
+    else if (notification.method === 'notifications/cancelled') this.questions.cancelled(notification);
     else tellEvents(notification, this.events);
   }
 

@@ -32,6 +32,7 @@ export class PendingTable {
   private count = 0;
   private last = 0;
   private armedFor = Number.POSITIVE_INFINITY;
+  private held = 0;
   private disarm: Cancel = () => {};
 
   /** `expired` is told of an id whose deadline has passed, still in the table. */
@@ -64,6 +65,16 @@ export class PendingTable {
     return slot?.pending;
   }
 
+  /** The upstream waits for somebody else: until the returned function is called, only hard limits end a request. */
+  hold(): () => void {
+    let holds = true;
+    this.held += 1;
+    return () => {
+      if (holds) this.release();
+      holds = false;
+    };
+  }
+
   /** Takes the entry out; undefined when nobody waits for `id`. */
   take(id: unknown): Pending | undefined {
     const slot = this.find(id);
@@ -82,6 +93,12 @@ export class PendingTable {
     for (const slot of [...this.slots]) if (slot !== undefined) this.take(slot.id)?.failed(fault, false);
     this.disarm();
     this.armedFor = Number.POSITIVE_INFINITY;
+  }
+
+  private release(): void {
+    this.held -= 1;
+    const now = this.clock.elapsed();
+    for (const slot of this.slots) if (slot !== undefined) slot.touchedAt = now;
   }
 
   private find(id: unknown): Slot | undefined {
@@ -109,7 +126,7 @@ export class PendingTable {
     const now = this.clock.elapsed();
     for (const slot of [...this.slots]) {
       if (slot === undefined) continue;
-      const due = dueAt(slot.limits, slot.startedAt, slot.touchedAt);
+      const due = dueAt(slot.limits, slot.startedAt, this.held > 0 ? now : slot.touchedAt);
       if (due <= now) this.expired(slot.id);
       else this.arm(due);
     }

@@ -3,6 +3,7 @@ import type { Link, Links, LinkUser } from '../ports/link.ts';
 import type { Log } from '../ports/log.ts';
 import type { ListKind, Meter } from '../ports/meter.ts';
 import type { Dial } from '../ports/transport.ts';
+import { EVERY_CAPABILITY, NO_CAPABILITIES } from '../protocol/capabilities.ts';
 import { type Notification, stringField } from '../protocol/envelope.ts';
 import type { BreakerLimits } from './breaker.ts';
 import { type LinkOptions, openLink } from './link.ts';
@@ -11,7 +12,7 @@ import { SessionLinks } from './session-links.ts';
 import { SharedSubscriptions } from './shared-subscriptions.ts';
 import { Supervisor } from './supervisor.ts';
 
-export interface UpstreamOptions extends LinkOptions {
+export interface UpstreamOptions extends Omit<LinkOptions, 'capabilities'> {
   readonly maxLinks: number;
   readonly idle: number;
   readonly breaker: BreakerLimits;
@@ -75,6 +76,10 @@ export class UpstreamPool implements Links {
     await Promise.all([...this.upstreams.values()].map(({ sessions }) => sessions?.setLevel(level, user)));
   }
 
+  notify(text: string, user: LinkUser): void {
+    for (const { sessions } of this.upstreams.values()) sessions?.notify(text, user);
+  }
+
   /** The link that holds this upstream's lists, if it is up. */
   catalogueLink(upstream: string): Link | undefined {
     return this.upstreams.get(upstream)?.supervisor.link;
@@ -102,13 +107,15 @@ function makeUpstream(options: UpstreamOptions, deps: PoolDeps, events: PoolEven
   const { upstream, isolation, dial } = options;
   const own = { ...deps, log: deps.log.child({ upstream }) };
   const linkDeps = { ...own, dial };
+  const capabilities = isolation === 'shared' ? NO_CAPABILITIES : EVERY_CAPABILITY;
   const shared = new SharedSubscriptions(own.log);
   const links = (kind: 'session' | 'shared') => deps.meter.gauge('links', { upstream, isolation: kind });
   const supervisor = new Supervisor(
     {
       ...own,
       upstream,
-      open: (linkEvents, signal) => openLink({ ...options, isolation: 'shared' }, linkDeps, linkEvents, signal),
+      open: (linkEvents, signal) =>
+        openLink({ ...options, isolation: 'shared', capabilities }, linkDeps, linkEvents, signal),
     },
     {
       up: (link) => {
@@ -130,7 +137,8 @@ function makeUpstream(options: UpstreamOptions, deps: PoolDeps, events: PoolEven
     ...options,
     ...own,
     links: links('session'),
-    open: (linkEvents, signal) => openLink(options, linkDeps, linkEvents, signal),
+    open: (linkEvents, declared, signal) =>
+      openLink({ ...options, capabilities: declared }, linkDeps, linkEvents, signal),
     listChanged: (kind) => events.listChanged(upstream, kind),
   });
   return { supervisor, shared, sessions };

@@ -2,6 +2,7 @@ import type { Cancel, Clock } from '../ports/clock.ts';
 import type { Link, LinkEvents, LinkUser } from '../ports/link.ts';
 import type { Log } from '../ports/log.ts';
 import type { Gauge, ListKind } from '../ports/meter.ts';
+import type { ClientCapabilities } from '../protocol/capabilities.ts';
 import { Fault } from '../protocol/errors.ts';
 import { backoff } from './backoff.ts';
 import { Breaker, type BreakerLimits } from './breaker.ts';
@@ -15,7 +16,7 @@ export interface SessionLinksDeps {
   /** Milliseconds without a call or subscription after which a link is closed. */
   readonly idle: number;
   readonly breaker: BreakerLimits;
-  readonly open: (events: LinkEvents, signal: AbortSignal) => Promise<Link>;
+  readonly open: (events: LinkEvents, capabilities: ClientCapabilities, signal: AbortSignal) => Promise<Link>;
   readonly clock: Clock;
   readonly random: () => number;
   readonly log: Log;
@@ -77,6 +78,12 @@ export class SessionLinks {
     if (link !== undefined && !(link instanceof Promise)) await this.tellLevel(session, link);
   }
 
+  /** Only a link that is up: one still opening reads the client's state when it is. */
+  notify(text: string, { session }: LinkUser): void {
+    const link = this.uses.get(session)?.link;
+    if (link !== undefined && !(link instanceof Promise)) link.notify(text);
+  }
+
   /** Closes the session's link, also one still being opened. */
   release(session: string): void {
     this.levels.delete(session);
@@ -120,9 +127,11 @@ export class SessionLinks {
       listChanged,
       updated: (uri) => user.updated(upstream, uri),
       logged: (notification) => user.logged(upstream, notification),
+      asked: (question) => user.asked(question),
+      notified: (notification) => user.notified(notification),
       closed: (cause) => this.lost(use, cause),
     };
-    return this.deps.open(events, ending.signal);
+    return this.deps.open(events, user.capabilities, ending.signal);
   }
 
   private connected(use: Use, link: Link): Link {

@@ -75,7 +75,7 @@ describe('an admin', () => {
     const { resources } = await client.listResources();
     const { resourceTemplates } = await client.listResourceTemplates();
     expect({ tools, prompts, resources, resourceTemplates }).toEqual(await direct());
-    expect([tools.length, prompts.length, resources.length, resourceTemplates.length]).toEqual([40, 8, 7, 2]);
+    expect([tools.length, prompts.length, resources.length, resourceTemplates.length]).toEqual([48, 8, 7, 2]);
   });
 
   test('gets the lists that a direct client gets, under public names: a raw socket', async () => {

@@ -80,7 +80,7 @@ function compose(config: Config) {
   const options = upstreamOptions(config, { ...shared, environment: process.env, atExit: () => () => {} });
   const pool = new UpstreamPool(options, { ...shared, random: Math.random }, keeper);
   const registry = new SessionRegistry();
-  const stopFanOut = fanOut(bus, () => registry, shared.meter, shared.log);
+  const stopFanOut = fanOut(bus, () => registry.clients(), shared.meter, shared.log);
   const policy = compilePolicy(config.policy, config.auth.mode, { onError: () => {} });
   if (!policy.ok) throw new Error(policy.problems.join('; '));
   const gateway: Gateway = {

@@ -75,13 +75,13 @@ export class RawClient {
   }
 
   /** The handshake; returns the result of `initialize`. */
-  async initialize(protocolVersion = '2025-11-25'): Promise<unknown> {
+  async initialize(protocolVersion = '2025-11-25', capabilities: object = {}): Promise<unknown> {
     const clientInfo = { name: 'raw', version: '0' };
     const answer = await this.ask({
       jsonrpc: '2.0',
       id: 'init',
       method: 'initialize',
-      params: { protocolVersion, capabilities: {}, clientInfo },
+      params: { protocolVersion, capabilities, clientInfo },
     });
     this.send({ jsonrpc: '2.0', method: 'notifications/initialized' });
     return answer;
@@ -107,9 +107,13 @@ export function connectRaw(url: string, options: RawClientOptions = {}): Promise
   });
 }
 
-/** Connects and completes the handshake. */
-export async function openRaw(url: string, options: RawClientOptions = {}): Promise<RawClient> {
+/** Connects and completes the handshake, declaring these capabilities. */
+export async function openRaw(
+  url: string,
+  options: RawClientOptions = {},
+  capabilities: object = {},
+): Promise<RawClient> {
   const client = await connectRaw(url, options);
-  await client.initialize();
+  await client.initialize('2025-11-25', capabilities);
   return client;
 }

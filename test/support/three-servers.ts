@@ -9,6 +9,11 @@ import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/
 import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
 import { runCli, type Serving, startServing } from './cli.ts';
 
+const EVERY = {
+  elicitation: { form: {}, url: {} },
+  sampling: { tools: {}, context: {} },
+  roots: { listChanged: true },
+};
 const CONFIG = 'config/examples/three-servers.yaml';
 const EVERYTHING = 'node_modules/@modelcontextprotocol/server-everything/dist/index.js';
 const FILESYSTEM = 'node_modules/@modelcontextprotocol/server-filesystem/dist/index.js';
@@ -68,8 +73,9 @@ function stdio(script: string, argument: string): StdioClientTransport {
 }
 
 /** Connects a client that, as the gateway does towards its upstreams, declares no capabilities. */
+/** Declares all it might be asked, as the link does from which the gateway lists: some servers offer tools to such clients only. */
 export async function connected(transport: Transport): Promise<Client> {
-  const client = new Client({ name: 'three-servers', version: '1.0.0' });
+  const client = new Client({ name: 'three-servers', version: '1.0.0' }, { capabilities: EVERY });
   await client.connect(transport);
   return client;
 }

@@ -1,0 +1,97 @@
+import type { View } from '../catalogue/view.ts';
+import type { Grants } from '../policy/access.ts';
+import type { FrameKind } from '../ports/connection.ts';
+import type { LinkUser, Question, Withdraw } from '../ports/link.ts';
+import type { ListKind } from '../ports/meter.ts';
+import { type ClientCapabilities, carriedCapabilities, NO_CAPABILITIES } from '../protocol/capabilities.ts';
+import { decoded, field, type Notification, type Request, type Response } from '../protocol/envelope.ts';
+import type { Gateway } from './context.ts';
+import type { Announcement } from './control-plane.ts';
+import { News } from './news.ts';
+import { Questions } from './questions.ts';
+import { Subscriptions } from './subscriptions.ts';
+
+export interface ClientDeps {
+  readonly gateway: Gateway;
+  readonly grants: Grants;
+  readonly view: () => View;
+  readonly send: (frame: string, kind: FrameKind) => void;
+}
+
+/** The client of one session as upstreams and the fan-out know it: what it declared, subscribed to, is told and is asked. */
+export class Client implements LinkUser {
+  readonly session: string;
+  readonly subscriptions: Subscriptions;
+  private readonly deps: ClientDeps;
+  private readonly news: News;
+  private readonly questions: Questions;
+  private declared: ClientCapabilities = NO_CAPABILITIES;
+
+  constructor(session: string, deps: ClientDeps) {
+    this.session = session;
+    this.deps = deps;
+    this.subscriptions = new Subscriptions(this, deps.gateway, deps.grants);
+    this.news = new News({ ...deps, subscriptions: this.subscriptions });
+    this.questions = new Questions(deps.send);
+  }
+
+  get capabilities(): ClientCapabilities {
+    return this.declared;
+  }
+
+  /** Reads what the `initialize` request declares and says what it is to be answered with. */
+  opening(request: Request): Announcement {
+    const member = field(request.params, 'capabilities');
+    this.declared = carriedCapabilities(member === undefined ? undefined : decoded(request.text, member));
+    const view = this.deps.view();
+    this.news.announced(view);
+    return view;
+  }
+
+  /** False if it had said so before. */
+  initialized(): boolean {
+    return this.news.initialized();
+  }
+
+  /** A list changed somewhere; tells the client, once, if its own view of that kind did. */
+  listMayHaveChanged(kind: ListKind): boolean {
+    return this.news.listMayHaveChanged(kind);
+  }
+
+  updated(upstream: string, uri: string): boolean {
+    return this.news.updated(upstream, uri);
+  }
+
+  logged(_upstream: string, notification: Notification): void {
+    this.news.logged(notification);
+  }
+
+  asked(question: Question): Withdraw {
+    return this.questions.ask(question, this.declared);
+  }
+
+  notified(notification: Notification): void {
+    this.deps.send(notification.text, 'update');
+  }
+
+  /** What the client answers to a question. One nobody waits for is ignored and counted. */
+  answered(response: Response): void {
+    if (this.questions.answered(response)) return;
+    const kind = this.questions.wasAsked(response.id) ? 'late' : 'unknown';
+    this.deps.gateway.meter.counter('unexpected_answers_total', { source: 'client', kind }).add();
+  }
+
+  /** What the client says of its own accord, to whom it concerns. */
+  said(notification: Notification): void {
+    const { method, text } = notification;
+    if (method === 'notifications/progress') this.questions.progress(notification);
+    else if (method === 'notifications/roots/list_changed' && this.declared.roots !== undefined) {
+      this.deps.gateway.links.notify(text, this);
+    }
+  }
+
+  close(): void {
+    this.subscriptions.close();
+    this.deps.gateway.links.release(this.session);
+  }
+}

@@ -1,0 +1,76 @@
+// A real SDK server whose tools ask the client: its only argument is a file in which it records what happens to it.
+import { appendFileSync } from 'node:fs';
+import { Server } from '@modelcontextprotocol/sdk/server/index.js';
+import { StdioServerTransport } from '@modelcontextprotocol/sdk/server/stdio.js';
+import {
+  CallToolRequestSchema,
+  CreateMessageResultSchema,
+  ElicitResultSchema,
+  ListRootsResultSchema,
+  ListToolsRequestSchema,
+  RootsListChangedNotificationSchema,
+} from '@modelcontextprotocol/sdk/types.js';
+
+const [, , recordFile] = process.argv;
+const record = (line) => appendFileSync(recordFile, `${line}\n`);
+const server = new Server({ name: 'asking', version: '1' }, { capabilities: { tools: {} } });
+
+const questions = {
+  elicit: ({ message }) => [
+    {
+      method: 'elicitation/create',
+      params: { message, requestedSchema: { type: 'object', properties: { n: { type: 'integer' } } } },
+    },
+    ElicitResultSchema,
+  ],
+  visit: ({ url }) => [
+    { method: 'elicitation/create', params: { mode: 'url', message: 'go', url, elicitationId: 'e1' } },
+    ElicitResultSchema,
+  ],
+  sample: ({ text, tools }) => [
+    {
+      method: 'sampling/createMessage',
+      params: {
+        messages: [{ role: 'user', content: { type: 'text', text } }],
+        maxTokens: 5,
+        ...(tools ? { tools: [] } : {}),
+      },
+    },
+    CreateMessageResultSchema,
+  ],
+  roots: () => [{ method: 'roots/list' }, ListRootsResultSchema],
+};
+
+server.setRequestHandler(ListToolsRequestSchema, () => ({
+  tools: [...Object.keys(questions), 'complete', 'withdraw', 'many', 'declared'].map((name) => ({
+    name,
+    inputSchema: { type: 'object' },
+  })),
+}));
+
+const text = (value) => ({ content: [{ type: 'text', text: JSON.stringify(value) }] });
+const attempt = (asking) => asking.then(text, ({ code, message }) => text({ code, message }));
+
+server.setRequestHandler(CallToolRequestSchema, async ({ params }, extra) => {
+  const { name, arguments: given = {} } = params;
+  if (name in questions) return attempt(extra.sendRequest(...questions[name](given)));
+  if (name === 'declared') return text(server.getClientCapabilities());
+  if (name === 'complete') {
+    await server.notification({ method: 'notifications/elicitation/complete', params: { elicitationId: 'e1' } });
+    return text('done');
+  }
+  if (name === 'withdraw') {
+    const [request, schema] = questions.elicit({ message: 'never mind' });
+    return attempt(extra.sendRequest(request, schema, { timeout: 200 }));
+  }
+  const asked = Array.from({ length: 17 }, () =>
+    extra.sendRequest(...questions.roots()).then(
+      () => 'answered',
+      ({ code }) => code,
+    ),
+  );
+  return text(await Promise.all(asked));
+});
+
+server.setNotificationHandler(RootsListChangedNotificationSchema, () => record('roots changed'));
+await server.connect(new StdioServerTransport());
