@@ -33,9 +33,12 @@ export function rewriteRequest(message: Request, judged: Judged): string {
   ]);
 }
 
-/** The answer as it goes to the one who asked: under its own id, the payload unchanged. */
-export function rewriteResponse(message: Response, id: Id): string {
-  return splice(message, [edit(field(message.root, 'id'), id)]);
+/** The answer as it goes to the one who asked: under its own id, the payload unchanged but for `code`, where given, of its error. */
+export function rewriteResponse(message: Response, id: Id, code?: number): string {
+  return splice(message, [
+    edit(field(message.root, 'id'), id),
+    edit(code === undefined ? undefined : field(message.payload.inner, 'code'), code),
+  ]);
 }
 
 /** A notification with the ids it names translated. */

@@ -3,13 +3,20 @@ import type { Grants } from '../policy/access.ts';
 import type { FrameKind } from '../ports/connection.ts';
 import type { LinkUser, Question, Withdraw } from '../ports/link.ts';
 import type { ListKind } from '../ports/meter.ts';
-import { type ClientCapabilities, carriedCapabilities, NO_CAPABILITIES } from '../protocol/capabilities.ts';
-import { decoded, field, type Notification, type Request, type Response } from '../protocol/envelope.ts';
+import {
+  type ClientCapabilities,
+  carriedCapabilities,
+  NO_CAPABILITIES,
+  type ServerCapabilities,
+} from '../protocol/capabilities.ts';
+import { decoded, field, type Id, type Notification, type Request, type Response } from '../protocol/envelope.ts';
 import type { Gateway } from './context.ts';
 import type { Announcement } from './control-plane.ts';
+import { ModernPlane } from './modern-plane.ts';
 import { News } from './news.ts';
 import { Questions } from './questions.ts';
 import { Subscriptions } from './subscriptions.ts';
+import { ownedResource } from './target.ts';
 
 export interface ClientDeps {
   readonly gateway: Gateway;
@@ -46,6 +53,24 @@ export class Client implements LinkUser {
     const view = this.deps.view();
     this.news.announced(view);
     return view;
+  }
+
+  /** A client of the modern era declares itself in every request and is told only what it listens to. */
+  openModern(answered: (id: Id, frame: string) => void): ModernPlane {
+    const { gateway, grants, send, view } = this.deps;
+    const plane = new ModernPlane({
+      announcement: () => ({ ...view(), capabilities: withoutLogging(view().capabilities) }),
+      send,
+      answered,
+      mayHear: (uri) => !('error' in ownedResource(uri, { snapshot: gateway.snapshot(), grants })),
+      subscribe: (uri) => this.subscriptions.subscribe(uri),
+      unsubscribe: (uri) => this.subscriptions.unsubscribe(uri),
+      log: gateway.log,
+    });
+    this.news.speakThrough(plane);
+    this.news.announced(view());
+    this.news.initialized();
+    return plane;
   }
 
   /** False if it had said so before. */
@@ -94,4 +119,9 @@ export class Client implements LinkUser {
     this.subscriptions.close();
     this.deps.gateway.links.release(this.session);
   }
+}
+
+/** Log messages reach handshake clients only so far: a modern one is not promised any. */
+function withoutLogging({ logging: _logging, ...capabilities }: ServerCapabilities): ServerCapabilities {
+  return capabilities;
 }

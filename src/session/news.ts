@@ -6,6 +6,12 @@ import type { Notification } from '../protocol/envelope.ts';
 import { ListMemory } from './lists.ts';
 import type { Subscriptions } from './subscriptions.ts';
 
+/** How one era's client is told of a change. */
+export interface Voice {
+  listChanged(kind: ListKind): void;
+  updated(uri: string): void;
+}
+
 export interface NewsDeps {
   readonly subscriptions: Subscriptions;
   readonly view: () => View;
@@ -18,10 +24,21 @@ const LISTS: readonly ListKind[] = ['tools', 'resources', 'prompts'];
 export class News {
   private readonly deps: NewsDeps;
   private readonly lists = new ListMemory();
+  private voice: Voice;
   private open = false;
 
   constructor(deps: NewsDeps) {
     this.deps = deps;
+    this.voice = {
+      listChanged: (kind) => deps.send(notificationText(`notifications/${kind}/list_changed`), 'list_changed'),
+      updated: (uri) =>
+        deps.send(notificationText('notifications/resources/updated', JSON.stringify({ uri })), 'update'),
+    };
+  }
+
+  /** From now on it is told in this way. */
+  speakThrough(voice: Voice): void {
+    this.voice = voice;
   }
 
   /** The view whose capabilities the client is about to read. */
@@ -39,13 +56,13 @@ export class News {
 
   listMayHaveChanged(kind: ListKind): boolean {
     if (!this.open || !this.lists.changed(kind, this.deps.view())) return false;
-    this.deps.send(notificationText(`notifications/${kind}/list_changed`), 'list_changed');
+    this.voice.listChanged(kind);
     return true;
   }
 
   updated(upstream: string, uri: string): boolean {
     if (!this.deps.subscriptions.has(upstream, uri)) return false;
-    this.deps.send(notificationText('notifications/resources/updated', JSON.stringify({ uri })), 'update');
+    this.voice.updated(uri);
     return true;
   }
 

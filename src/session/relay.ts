@@ -13,7 +13,7 @@ import {
   type Response,
 } from '../protocol/envelope.ts';
 import { Fault, faultError } from '../protocol/errors.ts';
-import { rewriteNotification, rewriteResponse } from '../protocol/rewrite.ts';
+import { rewriteNotification } from '../protocol/rewrite.ts';
 import type { Unanswered } from './in-flight.ts';
 import type { Target } from './target.ts';
 
@@ -22,6 +22,8 @@ export interface RelayDeps {
   readonly user: LinkUser;
   readonly clock: Clock;
   readonly send: (frame: string, kind: FrameKind) => void;
+  /** The upstream's answer as the client's era spells it. */
+  readonly answer: (response: Response, request: Request) => string;
   /** Once per call, before its answer is queued; false when the call is no longer under way and nothing must be sent. */
   readonly finish: (id: Id) => boolean;
   /** Once per call, whatever ended it. */
@@ -73,7 +75,7 @@ export class RelayedCall implements Reply, Unanswered {
 
   answered(response: Response, receivedAt: number): void {
     if (!this.claim()) return;
-    this.deps.send(rewriteResponse(response, this.request.id), 'answer');
+    this.deps.send(this.deps.answer(response, this.request), 'answer');
     const now = this.deps.clock.elapsed();
     const sentAt = this.relayed?.sentAt ?? this.readAt;
     this.report(outcomeOf(response), now, sentAt - this.readAt + (now - receivedAt));

@@ -4,32 +4,23 @@ import type { Grants } from '../policy/access.ts';
 import type { Cancel } from '../ports/clock.ts';
 import type { Connection, FrameKind, FrameReceiver } from '../ports/connection.ts';
 import { errorText, resultText } from '../protocol/compose.ts';
-import {
-  type Id,
-  idField,
-  type Message,
-  type Notification,
-  type Request,
-  readMessage,
-  type Unreadable,
-} from '../protocol/envelope.ts';
+import { type Id, idField, type Notification, type Request, readMessage } from '../protocol/envelope.ts';
+import type { Era } from '../protocol/era.ts';
 import { Fault, faultError, UNREADABLE, type WireError } from '../protocol/errors.ts';
-import { admit, type Phase, type Route } from './admit.ts';
+import { admit, admitModern, type Route } from './admit.ts';
 import { Client } from './client.ts';
 import type { Gateway } from './context.ts';
 import { ControlPlane } from './control-plane.ts';
+import { DIALECTS, type Dialect } from './dialect.ts';
 import { Ending } from './ending.ts';
+import { chooseEra } from './era.ts';
 import { InFlight } from './in-flight.ts';
 import { startLife } from './life.ts';
 import { listPage } from './lists.ts';
+import type { ModernPlane } from './modern-plane.ts';
+import { Opening, type Read } from './opening.ts';
 import { type RelayDeps, RelayedCall } from './relay.ts';
 import { findTarget } from './target.ts';
-
-interface Read {
-  readonly message: Message | Unreadable;
-  /** Monotonic milliseconds. */
-  readonly readAt: number;
-}
 
 /** One connection's MCP state: what a frame means now, and who answers it. Everything it opens ends in `closed`. */
 export class Session implements FrameReceiver {
@@ -45,8 +36,10 @@ export class Session implements FrameReceiver {
   private readonly relay: RelayDeps;
   private readonly stopLife: Cancel;
   private readonly ended: () => void;
-  private phase: Phase | 'closed' = 'new';
-  private backlog: Read[] = [];
+  private readonly opening: Opening;
+  private isClosed = false;
+  private era: Era | undefined;
+  private modern: ModernPlane | undefined;
 
   constructor(id: string, principal: Principal, connection: Connection, gateway: Gateway, ended: () => void) {
     this.session = id;
@@ -55,6 +48,7 @@ export class Session implements FrameReceiver {
     this.connection = connection;
     this.ended = ended;
     this.grants = gateway.grants(principal);
+    this.opening = new Opening(connection, (read) => this.take(read));
     this.inFlight = new InFlight(gateway.limits.inFlight);
     this.ending = new Ending(connection, this.inFlight);
     const send = (frame: string, kind: FrameKind) => this.send(frame, kind);
@@ -67,6 +61,7 @@ export class Session implements FrameReceiver {
       user: this.client,
       clock: gateway.clock,
       send,
+      answer: (response, request) => this.dialect.answer(response, request),
       finish: (answered) => this.inFlight.take(answered),
       ended: (call) => {
         gateway.recorder.ended(this, call);
@@ -74,7 +69,7 @@ export class Session implements FrameReceiver {
       },
     };
     this.stopLife = startLife(gateway.clock, gateway.limits, principal.expiresAt, {
-      unopened: () => this.ending.overdue(this.phase === 'new'),
+      unopened: () => this.ending.overdue(this.opening.phase === 'new'),
       expired: () => this.ending.expire(),
       graceOver: () => this.ending.graceOver(),
     });
@@ -87,13 +82,14 @@ export class Session implements FrameReceiver {
   }
 
   closed(): void {
-    if (this.phase === 'closed') return;
-    this.phase = 'closed';
-    this.backlog = [];
+    if (this.isClosed) return;
+    this.isClosed = true;
+    this.opening.close();
     this.stopLife();
     try {
       this.inFlight.cancelAll();
       this.control.close();
+      void this.modern?.close();
       this.client.close();
     } finally {
       this.ended();
@@ -102,7 +98,8 @@ export class Session implements FrameReceiver {
 
   /** Takes no new requests and closes as soon as nothing is in flight. */
   drain(): void {
-    this.ending.drain();
+    if (this.modern === undefined) this.ending.drain();
+    else void this.modern.close().then(() => this.ending.drain());
   }
 
   /** Ends what is still in flight, then the socket. */
@@ -112,19 +109,23 @@ export class Session implements FrameReceiver {
 
   private take(read: Read): void {
     const { message, readAt } = read;
-    if (this.phase === 'closed') return;
-    if (this.phase === 'initializing') this.backlog.push(read);
-    else if (message.kind === 'request') this.request(message, readAt, this.phase);
+    if (this.isClosed || this.opening.holds(read)) return;
+    if (message.kind === 'request') this.request(message, readAt);
     else if (message.kind === 'notification') this.notification(message);
     else if (message.kind === 'unreadable') this.send(errorText(null, UNREADABLE[message.problem]), 'answer');
     else this.client.answered(message);
   }
 
-  private request(request: Request, readAt: number, phase: Phase): void {
-    if (this.inFlight.has(request.id)) return this.send(errorText(null, UNREADABLE.id_in_flight), 'answer');
+  private request(request: Request, readAt: number): void {
+    if (this.inFlight.has(request.id) || this.modern?.listensAs(request.id) === true)
+      return this.send(errorText(null, UNREADABLE.id_in_flight), 'answer');
     const { refusesAll } = this.ending;
     if (refusesAll !== undefined) return this.refuse(request, refusesAll);
-    const admission = admit(request, phase);
+    const choice = chooseEra(request, this.era);
+    if ('refuse' in choice) return this.refuse(request, choice.refuse);
+    if (choice.settles) this.era ??= choice.era;
+    if (choice.era === 'modern' && this.modern === undefined) return this.openModern({ message: request, readAt });
+    const admission = choice.era === 'modern' ? admitModern(request) : admit(request, this.opening.phase);
     if ('refuse' in admission) this.refuse(request, admission.refuse);
     else this.route(admission.route, request, readAt);
   }
@@ -137,6 +138,7 @@ export class Session implements FrameReceiver {
     if (this.inFlight.full)
       return this.refuse(request, faultError(new Fault('too_many_in_flight', { retryAfterMs: 100 })));
     if (route === 'data') this.data(request, readAt);
+    else if (route === 'listen') this.modern?.listen(request);
     else if (route === 'initialize') this.initialize(request);
     else this.ask(request);
   }
@@ -145,17 +147,15 @@ export class Session implements FrameReceiver {
   private ask(request: Request): void {
     let cancel = () => {};
     this.inFlight.add(request.id, { cancel: () => cancel() });
-    cancel = this.control.give(request);
+    cancel = (this.modern ?? this.control).give(request);
   }
 
   private initialize(request: Request): void {
-    this.phase = 'initializing';
-    this.connection.pause();
+    this.opening.begin();
     this.inFlight.add(request.id, { cancel: null });
     const { gateway } = this;
     const opening = gateway.firstAnswers().then(async () => {
-      if (this.phase === 'closed') return;
-      await this.control.initialize(this.client.opening(request), request);
+      if (!this.isClosed) await this.control.initialize(this.client.opening(request), request);
     });
     opening.catch((err: unknown) => {
       gateway.log.error('session_open_failed', { session: this.session, err });
@@ -163,21 +163,27 @@ export class Session implements FrameReceiver {
     });
   }
 
+  /** As `initialize` does, the first modern request waits for first answers; what comes after it waits too. */
+  private openModern(first: Read): void {
+    this.opening.begin(first);
+    void this.gateway.firstAnswers().then(() => {
+      if (this.isClosed) return;
+      this.modern = this.client.openModern((id, frame) => this.controlAnswered(id, frame, true));
+      this.opened(this.era === 'modern');
+    });
+  }
+
   private controlAnswered(id: Id, frame: string, accepted: boolean): void {
     if (!this.inFlight.take(id)) return;
     this.send(frame, 'answer');
-    if (this.phase === 'initializing') this.opened(accepted);
+    if (this.opening.phase === 'initializing') this.opened(accepted);
     this.ending.whenIdle();
   }
 
   /** The answer to `initialize` is queued: what came after it is taken, in order, until another one is under way. */
   private opened(accepted: boolean): void {
-    this.phase = accepted ? 'ready' : 'new';
     if (!accepted) this.ending.stillNew();
-    this.connection.resume();
-    const waiting = this.backlog;
-    this.backlog = [];
-    for (const read of waiting) this.take(read);
+    this.opening.end(accepted);
   }
 
   private list(request: Request): void {
@@ -192,7 +198,7 @@ export class Session implements FrameReceiver {
     const target = findTarget(request, { capabilities, snapshot: gateway.snapshot(), grants });
     if ('error' in target) {
       gateway.recorder.denied(this, request, target);
-      return this.send(errorText(request.id, target.error), 'answer');
+      return this.send(errorText(request.id, this.dialect.error(target.error)), 'answer');
     }
     const call = new RelayedCall(request, target, readAt, this.relay);
     this.inFlight.add(request.id, call);
@@ -203,20 +209,25 @@ export class Session implements FrameReceiver {
   private notification(notification: Notification): void {
     if (notification.method === 'notifications/cancelled') {
       const id = idField(notification.text, notification.params, 'requestId');
-      if (id !== undefined && this.inFlight.cancel(id, notification)) this.ending.whenIdle();
-    } else if (notification.method === 'notifications/initialized' && this.phase === 'ready') {
+      if (id === undefined || this.modern?.unlisten(id) === true) return;
+      if (this.inFlight.cancel(id, notification)) this.ending.whenIdle();
+    } else if (notification.method === 'notifications/initialized' && this.opening.phase === 'ready') {
       if (this.client.initialized()) this.control.initialized();
     } else this.client.said(notification);
   }
 
   private answer(request: Request, result: string): void {
     this.gateway.recorder.answered(request.method, 'ok');
-    this.send(resultText(request.id, result), 'answer');
+    this.send(resultText(request.id, this.dialect.result(request.method, result)), 'answer');
   }
 
   private refuse(request: Request, error: WireError): void {
     this.gateway.recorder.answered(request.method, 'error');
-    this.send(errorText(request.id, error), 'answer');
+    this.send(errorText(request.id, this.dialect.error(error)), 'answer');
+  }
+
+  private get dialect(): Dialect {
+    return DIALECTS[this.era ?? 'handshake'];
   }
 
   private view(): View {
@@ -224,6 +235,6 @@ export class Session implements FrameReceiver {
   }
 
   private send(frame: string, kind: FrameKind): void {
-    if (this.phase !== 'closed') this.connection.send(frame, kind);
+    if (!this.isClosed) this.connection.send(frame, kind);
   }
 }

@@ -43,7 +43,7 @@ test.each([
   );
 });
 
-test('an upstream sees its own revision of the handshake and nothing of the client’s', () => {
+test('the link an upstream is listed by declares all that any client could, and nothing of a client’s', () => {
   const [first, second] = session.lines();
   expect(JSON.parse(first ?? '')).toEqual({
     jsonrpc: '2.0',
@@ -51,7 +51,11 @@ test('an upstream sees its own revision of the handshake and nothing of the clie
     method: 'initialize',
     params: {
       protocolVersion: '2025-11-25',
-      capabilities: {},
+      capabilities: {
+        elicitation: { form: {}, url: {} },
+        sampling: { tools: {}, context: {} },
+        roots: { listChanged: true },
+      },
       clientInfo: { name: 'mcp-ws-gateway', version: '0.1.0' },
     },
   });

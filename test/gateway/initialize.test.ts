@@ -81,7 +81,7 @@ describe('before initialize', () => {
     expect(await client.ask(ask(2, 'server/discover'))).toEqual(errorAnswer(2, -32601, 'Method not found'));
     const _meta = { 'io.modelcontextprotocol/protocolVersion': '2026-07-28' };
     expect(await client.ask(ask(3, 'tools/list', { _meta }))).toEqual(
-      errorAnswer(3, -32600, 'This endpoint serves the handshake revisions: send initialize'),
+      errorAnswer(3, -32602, 'Invalid params: _meta must hold io.modelcontextprotocol/clientCapabilities'),
     );
     client.send({ jsonrpc: '2.0', method: 'notifications/initialized' });
     client.send({ jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId: 1 } });

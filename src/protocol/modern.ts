@@ -1,0 +1,78 @@
+import { field, type Id, type Request, type Response, stringField } from './envelope.ts';
+import { MODERN_VERSION_KEY, MODERN_VERSIONS } from './era.ts';
+import { INVALID_PARAMS, RESOURCE_NOT_FOUND, type WireError } from './errors.ts';
+import { GATEWAY_NAME, GATEWAY_VERSION } from './gateway-info.ts';
+import { rewriteResponse } from './rewrite.ts';
+
+const UNSUPPORTED_VERSION = -32022;
+const CAPABILITIES_KEY = 'io.modelcontextprotocol/clientCapabilities';
+const SERVER_INFO_KEY = 'io.modelcontextprotocol/serverInfo';
+const OWN_META = JSON.stringify({ [SERVER_INFO_KEY]: { name: GATEWAY_NAME, version: GATEWAY_VERSION } });
+
+/** Results that must say how long they hold (MCP 2026-07-28, Caching). */
+const CACHEABLE = new Set([
+  'tools/list',
+  'prompts/list',
+  'resources/list',
+  'resources/templates/list',
+  'resources/read',
+]);
+
+/** What is wrong with a request's envelope. Judged on every request, whatever came before on its socket. */
+export function envelopeProblem({ text, meta }: Request): WireError | undefined {
+  const version = stringField(text, meta, MODERN_VERSION_KEY);
+  if (version === undefined) return missing(MODERN_VERSION_KEY);
+  if (!MODERN_VERSIONS.some((supported) => supported === version)) return unsupportedVersion(version);
+  const capabilities = field(meta, CAPABILITIES_KEY);
+  return capabilities !== undefined && text.charCodeAt(capabilities.start) === 0x7b
+    ? undefined
+    : missing(CAPABILITIES_KEY);
+}
+
+/** Also the answer to `initialize` on a socket that has spoken this era. */
+export function unsupportedVersion(requested: string): WireError {
+  const data = { supported: MODERN_VERSIONS, requested };
+  return { code: UNSUPPORTED_VERSION, message: 'Unsupported protocol version', data };
+}
+
+/** A result of the gateway's own as a modern client reads it; `result` is the JSON text of an object without these members. */
+export function modernResult(method: string, result: string): string {
+  const own = [...fieldsOf(method), ['_meta', OWN_META]].map(([key, value]) => `"${key}":${value}`).join(',');
+  return result === '{}' ? `{${own}}` : `{${own},${result.slice(1)}`;
+}
+
+/**
+ * An answer of a handshake upstream as a modern client reads it, under the client's id: the members this era requires are
+ * put first where the upstream did not write them; the code of a missing resource is this era's. All else is as it came.
+ */
+export function modernAnswer(response: Response, method: string, id: Id): string {
+  const { text, payload } = response;
+  const answer = rewriteResponse(response, id, translatedCode(response));
+  if (response.outcome === 'error') return answer;
+  const added = fieldsOf(method).filter(([key]) => field(payload.inner, key) === undefined);
+  if (added.length === 0) return answer;
+  const own = added.map(([key, value]) => `"${key}":${value}`).join(',');
+  const result = text.slice(payload.start + 1, payload.end);
+  const comma = payload.inner?.members.length === 0 ? '' : ',';
+  return `{"jsonrpc":"2.0","id":${JSON.stringify(id)},"result":{${own}${comma}${result}}`;
+}
+
+/** An error of the gateway's own as a modern client reads it. */
+export function modernError(error: WireError): WireError {
+  return error.code === RESOURCE_NOT_FOUND ? { ...error, code: INVALID_PARAMS } : error;
+}
+
+function translatedCode(response: Response): number | undefined {
+  const code = response.outcome === 'error' ? field(response.payload.inner, 'code') : undefined;
+  const spelled = code === undefined ? '' : response.text.slice(code.start, code.end);
+  return spelled === String(RESOURCE_NOT_FOUND) ? INVALID_PARAMS : undefined;
+}
+
+function fieldsOf(method: string): (readonly [key: string, value: string])[] {
+  const complete = ['resultType', '"complete"'] as const;
+  return CACHEABLE.has(method) ? [complete, ['ttlMs', '0'], ['cacheScope', '"private"']] : [complete];
+}
+
+function missing(key: string): WireError {
+  return { code: INVALID_PARAMS, message: `Invalid params: _meta must hold ${key}` };
+}

@@ -1,0 +1,43 @@
+import type { Id } from '../protocol/envelope.ts';
+
+/** One `subscriptions/listen` of a client: the id its SDK session knows it by and the resources it wants to hear of. */
+export interface Listen {
+  readonly inner: number;
+  readonly uris: readonly string[];
+}
+
+/** The listens of one client, and which resources they want in all: each is subscribed to once, from the first to the last. */
+export class Listens {
+  private readonly byId = new Map<Id, Listen>();
+  private readonly wanted = new Map<string, number>();
+
+  has(id: Id): boolean {
+    return this.byId.has(id);
+  }
+
+  get(id: Id): Listen | undefined {
+    return this.byId.get(id);
+  }
+
+  /** Returns the resources nobody wanted before. */
+  add(id: Id, listen: Listen): string[] {
+    this.byId.set(id, listen);
+    return listen.uris.filter((uri) => {
+      const before = this.wanted.get(uri) ?? 0;
+      this.wanted.set(uri, before + 1);
+      return before === 0;
+    });
+  }
+
+  /** Returns the resources nobody wants any more. */
+  remove(id: Id): string[] {
+    const listen = this.byId.get(id);
+    this.byId.delete(id);
+    return (listen?.uris ?? []).filter((uri) => {
+      const left = (this.wanted.get(uri) ?? 1) - 1;
+      if (left > 0) this.wanted.set(uri, left);
+      else this.wanted.delete(uri);
+      return left <= 0;
+    });
+  }
+}

@@ -1,0 +1,177 @@
+import type { FrameKind } from '../ports/connection.ts';
+import type { Log } from '../ports/log.ts';
+import type { ListKind } from '../ports/meter.ts';
+import { decoded, field, type Id, type Request } from '../protocol/envelope.ts';
+import { SUBSCRIPTION_ID_KEY } from '../protocol/era.ts';
+import type { Announcement } from './control-plane.ts';
+import { Listens } from './listens.ts';
+import type { ModernAdapter, WireMessage } from './modern-adapter.ts';
+import type { Voice } from './news.ts';
+
+export interface ModernPlaneDeps {
+  readonly announcement: () => Announcement;
+  readonly send: (frame: string, kind: FrameKind) => void;
+  /** An answer to a request that was given, ready to be sent. */
+  readonly answered: (id: Id, frame: string) => void;
+  /** Whether this client may subscribe to the resource. */
+  readonly mayHear: (uri: string) => boolean;
+  readonly subscribe: (uri: string) => Promise<void>;
+  readonly unsubscribe: (uri: string) => Promise<void>;
+  readonly log: Log;
+}
+
+const ACKNOWLEDGED = 'notifications/subscriptions/acknowledged';
+
+/**
+ * What the gateway itself has to say to a modern client: its SDK 2.x session, loaded when there is first need of it, and
+ * the translation between the client's ids and the integers that session sees.
+ */
+export class ModernPlane implements Voice {
+  private readonly deps: ModernPlaneDeps;
+  private readonly ids = new Map<number, Id>();
+  private readonly listens = new Listens();
+  private adapter: Promise<ModernAdapter> | undefined;
+  private last = 0;
+  private closed = false;
+
+  constructor(deps: ModernPlaneDeps) {
+    this.deps = deps;
+  }
+
+  /** True for the id of an open listen: it is in use for as long as that lasts. */
+  listensAs(id: Id): boolean {
+    return this.listens.has(id);
+  }
+
+  /** Returns the way to cancel the request: nothing is answered for it afterwards. */
+  give(request: Request): () => void {
+    const inner = this.take(request.id);
+    this.tell((adapter) => adapter.request(inner, request.method, paramsOf(request)));
+    return () => {
+      if (this.ids.delete(inner)) this.tell((adapter) => adapter.cancel(inner));
+    };
+  }
+
+  /** Opens a listen, without the resources this client may not read; they are subscribed to once it is acknowledged. */
+  listen(request: Request): void {
+    const inner = this.take(request.id);
+    const { params, uris } = this.narrowed(paramsOf(request));
+    const fresh = this.listens.add(request.id, { inner, uris });
+    this.tell((adapter) => {
+      adapter.request(inner, request.method, params);
+      for (const uri of fresh) this.attempt(this.deps.subscribe(uri));
+    });
+  }
+
+  /** Ends an open listen at the client's wish; false where there is none. */
+  unlisten(id: Id): boolean {
+    const listen = this.listens.get(id);
+    if (listen === undefined) return false;
+    this.tell((adapter) => adapter.cancel(listen.inner));
+    this.ended(id, listen.inner);
+    return true;
+  }
+
+  listChanged(kind: ListKind): void {
+    this.tell((adapter) => this.attempt(adapter.listChanged(kind)));
+  }
+
+  updated(uri: string): void {
+    this.tell((adapter) => this.attempt(adapter.updated(uri)));
+  }
+
+  /** Open listens end with their result; resolves when those are sent. */
+  async close(): Promise<void> {
+    if (this.closed) return;
+    this.closed = true;
+    await (await this.adapter)?.close();
+    this.ids.clear();
+  }
+
+  private take(id: Id): number {
+    this.last += 1;
+    this.ids.set(this.last, id);
+    return this.last;
+  }
+
+  /** In the order of the calls, also while the SDK is being loaded. */
+  private tell(say: (adapter: ModernAdapter) => void): void {
+    if (this.closed) return;
+    this.adapter ??= this.load();
+    this.adapter.then(say).catch((err: unknown) => this.deps.log.error('modern_session_failed', { err }));
+  }
+
+  private async load(): Promise<ModernAdapter> {
+    const { ModernAdapter: Adapter } = await import('./modern-adapter.ts');
+    const failed = (err: Error) => this.deps.log.debug('modern_session', { err });
+    return new Adapter(this.deps.announcement(), (message) => this.said(message), failed);
+  }
+
+  private said(message: WireMessage): void {
+    if ('method' in message) return this.notified(message);
+    const inner = 'id' in message ? Number(message.id) : Number.NaN;
+    const id = this.ids.get(inner);
+    if (id === undefined) return;
+    const frame = JSON.stringify({
+      ...message,
+      id,
+      ...('result' in message ? { result: stamped(message.result, id) } : {}),
+    });
+    if (this.listens.has(id)) {
+      this.ended(id, inner);
+      this.deps.send(frame, 'answer');
+    } else {
+      this.ids.delete(inner);
+      this.deps.answered(id, frame);
+    }
+  }
+
+  private notified(message: WireMessage & { method: string }): void {
+    const params = 'params' in message ? message.params : undefined;
+    const id = this.ids.get(Number(metaOf(params)?.[SUBSCRIPTION_ID_KEY]));
+    if (id === undefined) return;
+    const kind = message.method.endsWith('/list_changed') ? 'list_changed' : 'update';
+    this.deps.send(
+      JSON.stringify({ ...message, params: stamped(params, id) }),
+      message.method === ACKNOWLEDGED ? 'answer' : kind,
+    );
+  }
+
+  private ended(id: Id, inner: number): void {
+    this.ids.delete(inner);
+    for (const uri of this.listens.remove(id)) this.attempt(this.deps.unsubscribe(uri));
+  }
+
+  private narrowed(params: unknown): { params: unknown; uris: string[] } {
+    const filter = isObject(params) && isObject(params.notifications) ? params.notifications : undefined;
+    const asked = filter?.resourceSubscriptions;
+    if (!isObject(params) || !Array.isArray(asked) || !asked.every((uri) => typeof uri === 'string'))
+      return { params, uris: [] };
+    const uris = [...new Set(asked)].filter((uri) => this.deps.mayHear(uri));
+    return { params: { ...params, notifications: { ...filter, resourceSubscriptions: uris } }, uris };
+  }
+
+  private attempt(work: Promise<void>): void {
+    work.catch((err: unknown) => this.deps.log.warn('listen_failed', { err }));
+  }
+}
+
+function paramsOf(request: Request): unknown {
+  const params = field(request.root, 'params');
+  return params === undefined ? undefined : decoded(request.text, params);
+}
+
+/** The same with the client's own id where the subscription is named (MCP 2026-07-28, Subscriptions: type preserved). */
+function stamped(holder: unknown, id: Id): unknown {
+  const meta = metaOf(holder);
+  if (!isObject(holder) || meta?.[SUBSCRIPTION_ID_KEY] === undefined) return holder;
+  return { ...holder, _meta: { ...meta, [SUBSCRIPTION_ID_KEY]: id } };
+}
+
+function metaOf(holder: unknown): Record<string, unknown> | undefined {
+  return isObject(holder) && isObject(holder._meta) ? holder._meta : undefined;
+}
+
+function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
