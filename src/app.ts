@@ -3,7 +3,6 @@ import { jwtVerifier } from './auth/jwt.ts';
 import { Catalogue } from './catalogue/catalogue.ts';
 import { Keeper } from './catalogue/keeper.ts';
 import { Readiness } from './catalogue/readiness.ts';
-import { viewOf } from './catalogue/view.ts';
 import type { Config } from './config/schema.ts';
 import { fanOut } from './fanout/changes.ts';
 import { MemoryBus } from './fanout/memory-bus.ts';
@@ -74,9 +73,8 @@ export async function startApp({ config, configHash, log, environment, atExit }:
     ...shared,
     links: upstreams.pool,
     recorder: new CallRecorder({ ...shared, audit }),
-    limits: { ...config.limits, ...config.auth },
+    limits: { ...config.limits, ...config.auth, ...config.timing },
     snapshot: () => upstreams.catalogue.snapshot,
-    view: (grants) => viewOf(upstreams.catalogue.snapshot, grants),
     grants: (principal) => policy.grants(principal),
     firstAnswers: () => upstreams.readiness.firstAnswers(FIRST_ANSWERS_MS),
   };

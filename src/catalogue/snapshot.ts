@@ -55,6 +55,10 @@ export interface Snapshot {
   readonly clashes: readonly Clash[];
   /** The upstream a URI is read from and subscribed at; undefined: not found. Whether the caller may is another question. */
   ownerOf(uri: string): string | undefined;
+  /** What this upstream listed last. */
+  listsOf(upstream: string): UpstreamLists;
+  /** The same with other parts in the place of these upstreams' own; who holds a URI keeps it. */
+  overlaid(parts: ReadonlyMap<string, SeenPart>): Snapshot;
   /** The upstream that lists this text as a URI template. */
   templateOwner(template: string): string | undefined;
   /** What stands behind public names, whether the caller may see it or not: a view answers that. */
@@ -92,10 +96,19 @@ export function merge(members: readonly Member[], naming: Naming, version: numbe
     holders: uris.holders,
     clashes: [...uris.clashes, ...templates.clashes],
     ownerOf: (uri) => findOwner(uri, uris.holders, claimants),
+    listsOf: (upstream) => listsOf(members.find(({ key }) => key === upstream)?.part ?? { state: 'unseen' }),
+    overlaid: (parts) => merge(overlay(members, parts), naming, version, uris.holders),
     templateOwner: (template) => templates.holders.get(template),
     tools: { resolve: (name) => tools.byPublic.get(name) },
     prompts: { resolve: (name) => prompts.byPublic.get(name) },
   };
+}
+
+function overlay(members: readonly Member[], parts: ReadonlyMap<string, SeenPart>): readonly Member[] {
+  return members.map((member) => {
+    const part = parts.get(member.key);
+    return part === undefined ? member : { ...member, part: { state: 'listed', ...part } };
+  });
 }
 
 /** One digest per kind of list over the items in it, in their order. */

@@ -60,6 +60,10 @@ export interface LinkUser {
   readonly capabilities: ClientCapabilities;
   updated(upstream: string, uri: string): void;
   logged(upstream: string, notification: Notification): void;
+  /** This user's own link says that a list changed. */
+  listChanged(upstream: string, kind: ListKind): void;
+  /** This user's own link is gone. */
+  linkClosed(upstream: string): void;
   /** An upstream asks the client something on this user's own link. Returns the way to withdraw the question. */
   asked(question: Question): Withdraw;
   /** A notification of an upstream that is meant for this client as it is (`notifications/elicitation/complete`). */

@@ -41,7 +41,7 @@ export interface Unreadable {
   readonly id: Id | undefined;
 }
 
-const MAX_ID_LENGTH = 1024;
+const MAX_ID_BYTES = 1024;
 /** From here on nesting is judged before JSON.parse, which takes a second for a few megabytes of brackets. */
 const LARGE = 64 * 1024;
 
@@ -170,6 +170,12 @@ function idOfMember(text: string, member: Member): Id | undefined {
   return typeof value === 'number' && !isInteger(text, member) ? undefined : value;
 }
 
+/** A UTF-16 unit is at most three bytes of UTF-8: only a text between the two bounds is counted. */
+function isShort(text: string): boolean {
+  if (text.length * 3 <= MAX_ID_BYTES) return true;
+  return text.length <= MAX_ID_BYTES && new TextEncoder().encode(text).length <= MAX_ID_BYTES;
+}
+
 /** Spelled with digits alone. */
 function isInteger(text: string, { start, end }: Member): boolean {
   for (let at = start; at < end; at += 1) {
@@ -180,7 +186,7 @@ function isInteger(text: string, { start, end }: Member): boolean {
 }
 
 function idValue(value: unknown): Id | undefined {
-  if (typeof value === 'string') return value.length <= MAX_ID_LENGTH ? value : undefined;
+  if (typeof value === 'string') return isShort(value) ? value : undefined;
   return typeof value === 'number' && Number.isSafeInteger(value) ? value : undefined;
 }
 

@@ -1,4 +1,5 @@
-import type { View } from '../catalogue/view.ts';
+import type { Snapshot } from '../catalogue/snapshot.ts';
+import { type View, viewOf } from '../catalogue/view.ts';
 import type { Grants } from '../policy/access.ts';
 import type { FrameKind } from '../ports/connection.ts';
 import type { LinkUser, Question, Withdraw } from '../ports/link.ts';
@@ -14,6 +15,7 @@ import type { Gateway } from './context.ts';
 import type { Announcement } from './control-plane.ts';
 import { ModernPlane } from './modern-plane.ts';
 import { News } from './news.ts';
+import { Overlays } from './overlays.ts';
 import { Questions } from './questions.ts';
 import { Subscriptions } from './subscriptions.ts';
 import { ownedResource } from './target.ts';
@@ -21,7 +23,6 @@ import { ownedResource } from './target.ts';
 export interface ClientDeps {
   readonly gateway: Gateway;
   readonly grants: Grants;
-  readonly view: () => View;
   readonly send: (frame: string, kind: FrameKind) => void;
 }
 
@@ -30,6 +31,7 @@ export class Client implements LinkUser {
   readonly session: string;
   readonly subscriptions: Subscriptions;
   private readonly deps: ClientDeps;
+  private readonly overlays: Overlays;
   private readonly news: News;
   private readonly questions: Questions;
   private declared: ClientCapabilities = NO_CAPABILITIES;
@@ -37,9 +39,19 @@ export class Client implements LinkUser {
   constructor(session: string, deps: ClientDeps) {
     this.session = session;
     this.deps = deps;
-    this.subscriptions = new Subscriptions(this, deps.gateway, deps.grants);
-    this.news = new News({ ...deps, subscriptions: this.subscriptions });
+    this.overlays = new Overlays(deps.gateway, this, (kind) => this.listMayHaveChanged(kind));
+    this.subscriptions = new Subscriptions(this, deps.gateway, deps.grants, () => this.snapshot());
+    this.news = new News({ ...deps, view: () => this.view(), subscriptions: this.subscriptions });
     this.questions = new Questions(deps.send);
+  }
+
+  /** The catalogue with what this session's own links list. */
+  snapshot(): Snapshot {
+    return this.overlays.snapshot();
+  }
+
+  view(): View {
+    return viewOf(this.snapshot(), this.deps.grants);
   }
 
   get capabilities(): ClientCapabilities {
@@ -50,25 +62,29 @@ export class Client implements LinkUser {
   opening(request: Request): Announcement {
     const member = field(request.params, 'capabilities');
     this.declared = carriedCapabilities(member === undefined ? undefined : decoded(request.text, member));
-    const view = this.deps.view();
+    const view = this.view();
     this.news.announced(view);
     return view;
   }
 
   /** A client of the modern era declares itself in every request and is told only what it listens to. */
   openModern(answered: (id: Id, frame: string) => void): ModernPlane {
-    const { gateway, grants, send, view } = this.deps;
+    const { gateway, grants, send } = this.deps;
     const plane = new ModernPlane({
-      announcement: () => ({ ...view(), capabilities: withoutLogging(view().capabilities) }),
+      announcement: () => {
+        const { capabilities, instructions } = this.view();
+        return { capabilities: withoutLogging(capabilities), instructions };
+      },
       send,
       answered,
-      mayHear: (uri) => !('error' in ownedResource(uri, { snapshot: gateway.snapshot(), grants })),
+      mayHear: (uri) => !('error' in ownedResource(uri, { snapshot: this.snapshot(), grants })),
+      maxResources: gateway.limits.subscriptions,
       subscribe: (uri) => this.subscriptions.subscribe(uri),
       unsubscribe: (uri) => this.subscriptions.unsubscribe(uri),
       log: gateway.log,
     });
     this.news.speakThrough(plane);
-    this.news.announced(view());
+    this.news.announced(this.view());
     this.news.initialized();
     return plane;
   }
@@ -89,6 +105,14 @@ export class Client implements LinkUser {
 
   logged(_upstream: string, notification: Notification): void {
     this.news.logged(notification);
+  }
+
+  listChanged(upstream: string, kind: ListKind): void {
+    this.overlays.listChanged(upstream, kind);
+  }
+
+  linkClosed(upstream: string): void {
+    this.overlays.linkClosed(upstream);
   }
 
   asked(question: Question): Withdraw {
@@ -116,6 +140,7 @@ export class Client implements LinkUser {
   }
 
   close(): void {
+    this.overlays.close();
     this.subscriptions.close();
     this.deps.gateway.links.release(this.session);
   }

@@ -1,6 +1,5 @@
 import type { Principal } from '../auth/principal.ts';
 import type { Snapshot } from '../catalogue/catalogue.ts';
-import type { View } from '../catalogue/view.ts';
 import type { Grants } from '../policy/access.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { Links } from '../ports/link.ts';
@@ -17,7 +16,6 @@ export interface Gateway {
   readonly recorder: CallRecorder;
   readonly limits: SessionLimits;
   snapshot(): Snapshot;
-  view(grants: Grants): View;
   grants(principal: Principal): Grants;
   /** Resolves when every upstream has answered or failed once, or after 3 s. */
   firstAnswers(): Promise<void>;
@@ -31,4 +29,5 @@ export interface SessionLimits {
   readonly firstMessage: number;
   readonly clockTolerance: number;
   readonly expiryGrace: number;
+  readonly listChangeCoalesce: number;
 }

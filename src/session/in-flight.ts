@@ -23,8 +23,9 @@ export class InFlight {
     return this.ids.length;
   }
 
-  get full(): boolean {
-    return this.ids.length >= this.cap;
+  /** With `others` that are under way elsewhere. */
+  isFull(others: number): boolean {
+    return this.ids.length + others >= this.cap;
   }
 
   has(id: Id): boolean {

@@ -11,6 +11,18 @@ export class Listens {
   private readonly byId = new Map<Id, Listen>();
   private readonly wanted = new Map<string, number>();
 
+  get size(): number {
+    return this.byId.size;
+  }
+
+  get wantedSize(): number {
+    return this.wanted.size;
+  }
+
+  wants(uri: string): boolean {
+    return this.wanted.has(uri);
+  }
+
   has(id: Id): boolean {
     return this.byId.has(id);
   }

@@ -15,6 +15,8 @@ export interface ModernPlaneDeps {
   readonly answered: (id: Id, frame: string) => void;
   /** Whether this client may subscribe to the resource. */
   readonly mayHear: (uri: string) => boolean;
+  /** Resources it may subscribe to in all. */
+  readonly maxResources: number;
   readonly subscribe: (uri: string) => Promise<void>;
   readonly unsubscribe: (uri: string) => Promise<void>;
   readonly log: Log;
@@ -36,6 +38,11 @@ export class ModernPlane implements Voice {
 
   constructor(deps: ModernPlaneDeps) {
     this.deps = deps;
+  }
+
+  /** Listens that are open: requests under way as far as limits go. */
+  get openListens(): number {
+    return this.listens.size;
   }
 
   /** True for the id of an open listen: it is in use for as long as that lasts. */
@@ -79,6 +86,9 @@ export class ModernPlane implements Voice {
   updated(uri: string): void {
     this.tell((adapter) => this.attempt(adapter.updated(uri)));
   }
+
+  /** A modern client is sent a log message only for a request that names a level; none is relayed yet. */
+  logged(): void {}
 
   /** Open listens end with their result; resolves when those are sent. */
   async close(): Promise<void> {
@@ -147,7 +157,10 @@ export class ModernPlane implements Voice {
     const asked = filter?.resourceSubscriptions;
     if (!isObject(params) || !Array.isArray(asked) || !asked.every((uri) => typeof uri === 'string'))
       return { params, uris: [] };
-    const uris = [...new Set(asked)].filter((uri) => this.deps.mayHear(uri));
+    const allowed = [...new Set(asked)].filter((uri) => this.deps.mayHear(uri));
+    const room = this.deps.maxResources - this.listens.wantedSize;
+    const fresh = new Set(allowed.filter((uri) => !this.listens.wants(uri)).slice(0, Math.max(0, room)));
+    const uris = allowed.filter((uri) => this.listens.wants(uri) || fresh.has(uri));
     return { params: { ...params, notifications: { ...filter, resourceSubscriptions: uris } }, uris };
   }
 

@@ -10,6 +10,7 @@ import type { Subscriptions } from './subscriptions.ts';
 export interface Voice {
   listChanged(kind: ListKind): void;
   updated(uri: string): void;
+  logged(notification: Notification): void;
 }
 
 export interface NewsDeps {
@@ -31,6 +32,9 @@ export class News {
     this.deps = deps;
     this.voice = {
       listChanged: (kind) => deps.send(notificationText(`notifications/${kind}/list_changed`), 'list_changed'),
+      logged: (notification) => {
+        if (deps.subscriptions.wantsLog(notification)) deps.send(notification.text, 'log');
+      },
       updated: (uri) =>
         deps.send(notificationText('notifications/resources/updated', JSON.stringify({ uri })), 'update'),
     };
@@ -67,6 +71,6 @@ export class News {
   }
 
   logged(notification: Notification): void {
-    if (this.open && this.deps.subscriptions.wantsLog(notification)) this.deps.send(notification.text, 'log');
+    if (this.open) this.voice.logged(notification);
   }
 }

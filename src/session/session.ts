@@ -52,7 +52,7 @@ export class Session implements FrameReceiver {
     this.inFlight = new InFlight(gateway.limits.inFlight);
     this.ending = new Ending(connection, this.inFlight);
     const send = (frame: string, kind: FrameKind) => this.send(frame, kind);
-    this.client = new Client(id, { gateway, grants: this.grants, view: () => this.view(), send });
+    this.client = new Client(id, { gateway, grants: this.grants, send });
     this.control = new ControlPlane(this.client.subscriptions, (answered, frame, ok) =>
       this.controlAnswered(answered, frame, ok),
     );
@@ -135,7 +135,7 @@ export class Session implements FrameReceiver {
     if (route === 'list') return this.list(request);
     const { refusesWork } = this.ending;
     if (refusesWork !== undefined) return this.refuse(request, refusesWork);
-    if (this.inFlight.full)
+    if (this.inFlight.isFull(this.modern?.openListens ?? 0))
       return this.refuse(request, faultError(new Fault('too_many_in_flight', { retryAfterMs: 100 })));
     if (route === 'data') this.data(request, readAt);
     else if (route === 'listen') this.modern?.listen(request);
@@ -195,7 +195,7 @@ export class Session implements FrameReceiver {
   private data(request: Request, readAt: number): void {
     const { gateway, grants } = this;
     const { capabilities } = this.view();
-    const target = findTarget(request, { capabilities, snapshot: gateway.snapshot(), grants });
+    const target = findTarget(request, { capabilities, snapshot: this.client.snapshot(), grants });
     if ('error' in target) {
       gateway.recorder.denied(this, request, target);
       return this.send(errorText(request.id, this.dialect.error(target.error)), 'answer');
@@ -231,7 +231,7 @@ export class Session implements FrameReceiver {
   }
 
   private view(): View {
-    return this.gateway.view(this.grants);
+    return this.client.view();
   }
 
   private send(frame: string, kind: FrameKind): void {

@@ -1,3 +1,4 @@
+import type { Snapshot } from '../catalogue/snapshot.ts';
 import type { Grants } from '../policy/access.ts';
 import type { LinkUser } from '../ports/link.ts';
 import { type Notification, stringField } from '../protocol/envelope.ts';
@@ -14,14 +15,16 @@ export class Subscriptions implements ControlHandlers {
   private readonly user: LinkUser;
   private readonly gateway: Gateway;
   private readonly grants: Grants;
+  private readonly snapshot: () => Snapshot;
   private readonly owners = new Map<string, string>();
   private level = 0;
   private closed = false;
 
-  constructor(user: LinkUser, gateway: Gateway, grants: Grants) {
+  constructor(user: LinkUser, gateway: Gateway, grants: Grants, snapshot: () => Snapshot) {
     this.user = user;
     this.gateway = gateway;
     this.grants = grants;
+    this.snapshot = snapshot;
   }
 
   has(upstream: string, uri: string): boolean {
@@ -40,7 +43,7 @@ export class Subscriptions implements ControlHandlers {
 
   async subscribe(uri: string): Promise<void> {
     if (this.closed) return;
-    const found = ownedResource(uri, { snapshot: this.gateway.snapshot(), grants: this.grants });
+    const found = ownedResource(uri, { snapshot: this.snapshot(), grants: this.grants });
     if ('error' in found) throw new WireFailure(found.error);
     if (this.owners.has(uri)) return;
     if (this.owners.size >= this.gateway.limits.subscriptions)

@@ -1,7 +1,7 @@
 import type { Cancel, Clock } from '../ports/clock.ts';
 
 export interface HeartbeatOptions {
-  /** Milliseconds between a sign of life and the next ping; each wait is jittered down by up to a fifth so that sockets do not ping together. */
+  /** Milliseconds from one ping to the next; each wait is jittered down by up to a fifth so that sockets do not ping together. */
   readonly pingInterval: number;
   /** Milliseconds from when a ping has left until the peer must have shown a sign of life. */
   readonly pongTimeout: number;
@@ -23,14 +23,18 @@ export function startHeartbeat(options: HeartbeatOptions, clock: Clock, random: 
     stop();
     if (!stopped) stop = clock.after(ms, task);
   };
-  const rest = () => arm(options.pingInterval * (1 - random() / 5), beat);
+  const rest = (since: number) => {
+    const wait = options.pingInterval * (1 - random() / 5) - (clock.elapsed() - since);
+    arm(Math.max(0, wait), beat);
+  };
   const beat = () => {
     const before = pulse.bytesRead();
-    const judge = () => (pulse.bytesRead() > before ? rest() : pulse.lost());
+    const sentAt = clock.elapsed();
+    const judge = () => (pulse.bytesRead() > before ? rest(sentAt) : pulse.lost());
     arm(options.pingInterval + options.pongTimeout, judge);
     pulse.ping(() => arm(options.pongTimeout, judge));
   };
-  rest();
+  rest(clock.elapsed());
   return () => {
     stopped = true;
     stop();

@@ -124,7 +124,10 @@ export class SessionLinks {
     const { user, ending } = use;
     const { upstream, listChanged } = this.deps;
     const events: LinkEvents = {
-      listChanged,
+      listChanged: (kind) => {
+        listChanged(kind);
+        user.listChanged(upstream, kind);
+      },
       updated: (uri) => user.updated(upstream, uri),
       logged: (notification) => user.logged(upstream, notification),
       asked: (question) => user.asked(question),
@@ -179,6 +182,7 @@ export class SessionLinks {
     use.failures += 1;
     use.stopTimer();
     this.deps.log.warn('session_link_closed', { session, err: cause });
+    use.user.linkClosed(this.deps.upstream);
     if (use.uris.size > 0) this.restoreLater(use);
   }
 
@@ -209,7 +213,10 @@ export class SessionLinks {
       const left = use.usedAt + idle - clock.elapsed();
       if (link.inFlight > 0 || use.uris.size > 0) this.watchIdle(use, link, idle);
       else if (left > 0) this.watchIdle(use, link, left);
-      else this.end(use);
+      else {
+        this.end(use);
+        use.user.linkClosed(this.deps.upstream);
+      }
     });
   }
 

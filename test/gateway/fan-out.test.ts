@@ -48,7 +48,10 @@ describe.each(ways)('a shared upstream over %s', (_way, openLibrary) => {
     const [caller, listener] = [await openRaw(gateway.url), await openRaw(gateway.url)];
     const listed = () => library.lines().filter((line) => line === 'listed tools').length;
     const before = listed();
-    expect(await caller.ask(toolCall(1, 'up__burst'))).toEqual(textAnswer(1, 'burst'));
+    caller.send(toolCall(1, 'up__burst'));
+    const heardByCaller = [await caller.json(), await caller.json()];
+    expect(heardByCaller).toContainEqual(textAnswer(1, 'burst'));
+    expect(heardByCaller).toContainEqual(JSON.parse(CHANGED));
     expect(await listener.next()).toBe(CHANGED);
     expect(await names(listener)).toContain('up__added1');
     const heard = async () =>
@@ -57,8 +60,7 @@ describe.each(ways)('a shared upstream over %s', (_way, openLibrary) => {
         stage: 'heard',
       });
     await expect.poll(heard).toBe(200);
-    await caller.ask(toolCall(2, 'up__add'));
-    await caller.next();
+    caller.send(toolCall(2, 'up__add'));
     expect(await listener.next()).toBe(CHANGED);
     expect(await names(listener)).toContain('up__added2');
     expect(await listener.barrier()).toEqual([]);
@@ -111,7 +113,7 @@ test('a change before `initialized` is told after it, once', async () => {
   expect(await names(early)).toEqual(expect.arrayContaining(['up__added1', 'up__added2']));
 });
 
-test('a notification of a session’s own link makes the catalogue link be listed, and sessions hear of a difference only', async () => {
+test('a notification of a session’s own link makes it and the catalogue link be listed; only this session hears of what only its link has', async () => {
   const library = await stdioLibrary({ isolation: 'session' });
   const gateway = await startGateway({ mcpServers: { up: library.entry } });
   await gateway.ready();
@@ -119,6 +121,7 @@ test('a notification of a session’s own link makes the catalogue link be liste
   const listed = () => library.lines().filter((line) => line === 'listed tools').length;
   const before = listed();
   expect(await client.ask(toolCall(1, 'up__add'))).toEqual(textAnswer(1, 'added'));
-  await expect.poll(listed).toBe(before + 1);
+  expect(await client.next()).toBe('{"jsonrpc":"2.0","method":"notifications/tools/list_changed"}');
+  await expect.poll(listed).toBe(before + 2);
   expect(await client.barrier()).toEqual([]);
 });

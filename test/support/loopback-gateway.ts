@@ -6,7 +6,6 @@ import { principalOf } from '../../src/auth/principal.ts';
 import { Catalogue } from '../../src/catalogue/catalogue.ts';
 import { Keeper } from '../../src/catalogue/keeper.ts';
 import { Readiness } from '../../src/catalogue/readiness.ts';
-import { viewOf } from '../../src/catalogue/view.ts';
 import { loadConfigText } from '../../src/config/load.ts';
 import type { Config } from '../../src/config/schema.ts';
 import { fanOut } from '../../src/fanout/changes.ts';
@@ -87,9 +86,8 @@ function compose(config: Config) {
     ...shared,
     links: pool,
     recorder: new CallRecorder({ ...shared, audit: { record: () => {}, close: async () => {} } }),
-    limits: { ...config.limits, ...config.auth },
+    limits: { ...config.limits, ...config.auth, ...config.timing },
     snapshot: () => catalogue.snapshot,
-    view: (grants) => viewOf(catalogue.snapshot, grants),
     grants: (principal) => policy.policy.grants(principal),
     firstAnswers: () => readiness.firstAnswers(3000),
   };
