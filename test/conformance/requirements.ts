@@ -1,0 +1,344 @@
+/** One obligation of docs/PROTOCOL.md, as data. */
+export interface Requirement {
+  readonly id: string;
+  /** Heading of the page it stands under. */
+  readonly section: string;
+  /** Who is bound. */
+  readonly by: 'gateway' | 'client';
+  readonly sentence: string;
+}
+
+/** Every obligation of docs/PROTOCOL.md in its own words, by heading, by who is bound, by id; `coverage.test.ts` holds the two equal. */
+const OBLIGATIONS = {
+  'Establishing a socket': {
+    gateway: {
+      'est.path':
+        'The gateway MUST serve upgrades at one path, `/mcp` unless configured otherwise, and answer 404 at every other.',
+      'est.method':
+        'The gateway MUST answer a `GET` that is no upgrade with 426 and `Upgrade: websocket`, and every other method at that path with 405 and `Allow: GET`.',
+      'est.refusal':
+        'The gateway MUST refuse an upgrade before 101, with the status and the fixed body of the first fault: draining, too many being verified, proxy headers, `Host`, `Origin`, subprotocol, token, too many sockets.',
+      'est.forwarded':
+        'The gateway MUST refuse, where callers are anonymous, an upgrade that carries `Forwarded`, `X-Forwarded-*` or `Via` with 403.',
+      'est.host': 'The gateway MUST refuse a `Host` that is not on its list with 403.',
+      'est.origin':
+        'The gateway MUST refuse an `Origin` that is `null` or not on its list with 403, and let an upgrade without one pass.',
+      'est.early': 'The gateway MUST read frames that arrive together with the upgrade.',
+      'est.subprotocol.select': 'The gateway MUST select exactly `mcp` where it is among the offers.',
+      'est.subprotocol.none': 'The gateway MUST accept an upgrade that offers no subprotocol, and select none.',
+      'est.subprotocol.other': 'The gateway MUST refuse offers without `mcp` with 400; names compare exactly.',
+      'token.carriage':
+        'The gateway MUST take a token from `Authorization: Bearer <token>` or, for those who cannot set headers, from the offered subprotocol `mcp.auth.<token>`.',
+      'token.twice': 'The gateway MUST refuse an upgrade that carries two tokens with 400.',
+      'token.query':
+        'The gateway MUST refuse an upgrade whose query has `token`, `access_token` or `jwt`, in any case or encoding, with 400.',
+      'token.unechoed':
+        'The gateway MUST NOT select the subprotocol that carries a token, nor write a token to any log.',
+      'token.challenge':
+        'The gateway MUST answer a missing or refused token with 401 and a `WWW-Authenticate: Bearer` that names `resource_metadata` and, for a refused one, why in a fixed text.',
+      'token.metadata':
+        'The gateway MUST serve the document that `resource_metadata` names (RFC 9728) without a token.',
+      'token.scope':
+        'The gateway MUST answer a good token that lacks a required scope with 403 and `error="insufficient_scope"`.',
+      'token.keys': 'The gateway MUST answer 503, not 401, while it cannot get the keys to judge a token by.',
+      'est.connections':
+        "The gateway MUST refuse an upgrade with 503 while as many as it allows are being verified or open, and with 429 one over the principal's number of sockets.",
+      'est.retry-after': 'The gateway MUST send `Retry-After` with every 429 and 503 that refuses an upgrade.',
+    },
+    client: {
+      'token.once': 'The client MUST carry its token in exactly one of these ways.',
+    },
+  },
+  Frames: {
+    gateway: {
+      'ws.frame.text':
+        'The gateway MUST send each JSON-RPC message as one text message of its own, and nothing that is not JSON-RPC.',
+      'ws.frame.line': 'The gateway MUST NOT send a raw CR or LF, whatever an upstream wrote between its tokens.',
+      'ws.frame.fragments': 'The gateway MUST read a fragmented message as one.',
+      'ws.frame.binary': 'The gateway MUST close the socket with 1003 on a binary message.',
+      'ws.frame.utf8': 'The gateway MUST close the socket with 1007 on text that is not UTF-8.',
+      'ws.frame.size': 'The gateway MUST close the socket with 1009 on a message over `limits.maxMessage`.',
+      'ws.frame.deflate': 'The gateway MUST NOT negotiate permessage-deflate.',
+    },
+    client: {
+      'ws.frame.client':
+        'The client MUST send each JSON-RPC message as one text message; it may be fragmented and hold white space.',
+    },
+  },
+  Eras: {
+    gateway: {
+      'era.first':
+        'The gateway MUST take a socket for the era that its first request other than `ping` and `server/discover` opens, until it closes.',
+      'era.other':
+        'The gateway MUST answer the opening of the other era with -32600 on a handshake socket and with -32022 on a modern one, and leave the session as it was.',
+      'era.probe':
+        'The gateway MUST answer a probe, be it `server/discover` or a request of an era it does not serve there, and keep the socket open.',
+    },
+    client: {},
+  },
+  Handshake: {
+    gateway: {
+      'init.before':
+        'The gateway MUST answer any other request before it with -32600, `ping` as ever, and keep the socket open.',
+      'init.version': 'The gateway MUST answer with the revision asked for where it speaks it, else with its newest.',
+      'init.capabilities':
+        "The gateway MUST announce the capabilities of the upstreams in the principal's view, and no others.",
+      'init.wait': 'The gateway MUST NOT wait longer than 3 s for upstreams before it answers `initialize`.',
+      'init.params':
+        'The gateway MUST answer an `initialize` with wrong params with -32602, after which the client may send another.',
+      'init.once': 'The gateway MUST answer a second `initialize` with -32600, and the session goes on.',
+      'init.hold': 'The gateway MUST take what follows `initialize` only once its answer is queued, and then in order.',
+      'init.quiet':
+        'The gateway MUST NOT send list changes or log messages before `notifications/initialized`; what changed until then is told after it, once.',
+    },
+    client: {
+      'init.first': 'The client MUST send `initialize` before any request but `ping`.',
+      'init.initialized': 'The client MUST send `notifications/initialized` once it has the answer.',
+    },
+  },
+  'Modern era': {
+    gateway: {
+      'modern.envelope.missing':
+        'The gateway MUST answer a request without one of them with -32602, whatever came before it on the socket.',
+      'modern.version':
+        'The gateway MUST answer every request of a revision it does not speak with -32022 and `data: {"supported", "requested"}`.',
+      'modern.discover':
+        "The gateway MUST answer `server/discover` at any time with the modern revisions it speaks and the capabilities of the principal's view.",
+      'modern.removed':
+        'The gateway MUST answer `ping`, `logging/setLevel`, `resources/subscribe` and `resources/unsubscribe` with -32601.',
+      'modern.result':
+        'The gateway MUST put `resultType` into results and `ttlMs: 0` and `cacheScope: "private"` into lists and reads, where a handshake upstream did not.',
+      'modern.resource':
+        'The gateway MUST answer for a resource that is not found, also where its owner says so, with -32602.',
+      'modern.listen.acknowledged':
+        'The gateway MUST acknowledge a `subscriptions/listen` before it sends anything for it, without the URIs the principal may not read.',
+      'modern.listen.own':
+        "The gateway MUST send changes and updates to the listens that asked for them, each with the listen's id in `_meta`, and no others.",
+      'modern.listen.once':
+        'The gateway MUST subscribe at the owner once for all listens of a socket to one URI, and unsubscribe after the last.',
+      'modern.listen.id': 'The gateway MUST take the id of a listen for in flight as long as the listen lasts.',
+      'modern.listen.filter': 'The gateway MUST answer a listen without a filter with -32602.',
+      'modern.listen.end':
+        'The gateway MUST end a listen without an answer when the client cancels it, and with its result when the gateway shuts down.',
+    },
+    client: {
+      'modern.envelope':
+        'The client MUST put `io.modelcontextprotocol/protocolVersion` and `io.modelcontextprotocol/clientCapabilities` into `params._meta` of every request.',
+    },
+  },
+  Ids: {
+    gateway: {
+      'id.bad': 'The gateway MUST answer a request under any other id with -32600 and id null.',
+      'id.echo':
+        'The gateway MUST answer under exactly the id it was sent, of the same type: `1` and `"1"` are two ids, 0 and `""` are ids.',
+      'id.duplicate':
+        'The gateway MUST answer a request under an id in flight with -32600 and id null, and leave the first one untouched.',
+      'id.space': 'The gateway MUST keep the ids of each socket apart from those of every other socket and upstream.',
+      'id.unasked': 'The gateway MUST ignore a response to nothing it asked.',
+    },
+    client: {
+      'id.kind':
+        'The client MUST use as an id a string of at most 1,024 bytes of UTF-8, or an integer within ±(2^53−1) written in digits alone.',
+      'id.unique': 'The client MUST NOT use the id of a request in flight.',
+      'id.fresh': 'The client SHOULD NOT use the id of a request it cancelled, or whose answer it did not see, again.',
+    },
+  },
+  'Requests and errors': {
+    gateway: {
+      'err.answer':
+        'The gateway MUST answer every request it read and that was not cancelled exactly once, and keep the socket open after an error.',
+      'err.parse': 'The gateway MUST answer what is not JSON with -32700 and id null.',
+      'err.invalid': 'The gateway MUST answer JSON that is no JSON-RPC 2.0 message with -32600 and id null.',
+      'err.ambiguous':
+        'The gateway MUST answer a message with -32600 and id null where the message itself, `params`, `_meta`, `ref`, `result` or `error` has a key twice, in any spelling, or one that differs from a key read there in case alone.',
+      'err.deep': 'The gateway MUST answer a message nested deeper than `limits.depth` with -32600 and id null.',
+      'err.notification': 'The gateway MUST NOT answer a notification, also not one it does not know.',
+      'err.method':
+        'The gateway MUST answer an unknown method, and one of a capability it did not announce, with -32601.',
+      'err.unknown': 'The gateway MUST answer a call of an unknown tool or prompt with -32602.',
+      'err.resource':
+        'The gateway MUST answer for a resource nobody owns with -32002, in the modern era -32602, and `data.uri`.',
+      'err.denied':
+        'The gateway MUST answer for what a rule denies exactly as for what does not exist, and contact no upstream for either.',
+      'err.params':
+        'The gateway MUST answer params that do not fit with -32602: no name, URI, `ref` or level, `arguments` or `_meta` that are no object, `arguments` with a key twice at any depth, a progress token that could be no id.',
+      'err.fault':
+        'The gateway MUST answer its own faults with -32603 and a `reason` of the table in [errors.md](errors.md).',
+      'err.upstream':
+        "The gateway MUST pass a JSON-RPC error of the owner on unchanged, but for the code of a resource not found where the eras differ, and a tool's `isError` result as a result.",
+      'err.secret':
+        'The gateway MUST NOT put a URL, path, header, stack or credential, or what an upstream said beside JSON-RPC, into an error of its own.',
+      'relay.exact':
+        'The gateway MUST relay params, result and error as they were written, but for id, name, URI, progress token and what the era of the client demands.',
+      'relay.lost':
+        'The gateway MUST end the calls in flight at an upstream that is lost within a second, with `upstream_closed`.',
+      'relay.timeout':
+        "The gateway MUST end a call without an answer or progress for the upstream's `timeout`, or without an answer for its `maxTimeout`, with `timeout`, and cancel it at the owner.",
+      'relay.late': 'The gateway MUST drop an answer of the owner to a call that has ended.',
+    },
+    client: {
+      'err.backoff':
+        'The client SHOULD wait `data.retryAfterMs` before it repeats a request that failed with a retryable fault.',
+      'err.repeat':
+        'The client SHOULD NOT repeat a call that ended in `upstream_closed` or `timeout` by itself: the owner may have acted on it.',
+    },
+  },
+  'Requests to the client': {
+    gateway: {
+      'ask.id': 'The gateway MUST ask a client under ids `g1`, `g2`, … of one counter for the socket, none used twice.',
+      'ask.relay':
+        'The gateway MUST relay what the upstream asks and what the client answers, an error too, unchanged but for id and progress token.',
+      'ask.caller':
+        "The gateway MUST ask the one client the upstream's connection belongs to, and nobody where the connection is shared.",
+      'ask.declared':
+        'The gateway MUST NOT ask a client for what it did not declare in `initialize`; the upstream is told at once.',
+      'ask.withdrawn':
+        'The gateway MUST pass on that the upstream withdraws what it asked, as `notifications/cancelled` with the id the client knows, and drop an answer that comes later.',
+      'ask.clock': 'The gateway MUST NOT let a call time out while its upstream waits for an answer of the client.',
+      'ask.limit': 'The gateway MUST NOT have more than 16 requests open for one upstream connection of a session.',
+      'ask.notices':
+        "The gateway MUST pass on `notifications/elicitation/complete` to the client and `notifications/roots/list_changed`, where roots were declared, to the session's upstream connections.",
+    },
+    client: {
+      'ask.answer':
+        "The client MUST answer each such request once, under exactly its id; it is an id of the gateway's and never one of the client's own.",
+    },
+  },
+  Progress: {
+    gateway: {
+      'progress.own':
+        'The gateway MUST send progress only where it was asked for: to that socket and under exactly its token, whatever tokens others use.',
+      'progress.increasing':
+        'The gateway MUST drop progress that is not greater than what it sent before for the request.',
+      'progress.before': 'The gateway MUST send the progress of a request before its answer, and none after.',
+    },
+    client: {},
+  },
+  Cancellation: {
+    gateway: {
+      'cancel.relay':
+        'The gateway MUST cancel a request at its owner, under the id it has there, as soon as it reads the cancellation.',
+      'cancel.silent': 'The gateway MUST NOT send anything more about a request once it has read its cancellation.',
+      'cancel.frees':
+        'The gateway MUST take a cancelled request for ended: its id and its place among those in flight are free.',
+      'cancel.ignore':
+        "The gateway MUST ignore a cancellation of `initialize` and of what is unknown, answered, another socket's, or of an id of another type.",
+      'cancel.close': 'The gateway MUST cancel at their owners all requests of a socket that closes, and no others.',
+    },
+    client: {
+      'cancel.late': 'The client MUST ignore an answer that reaches it after it sent the cancellation.',
+    },
+  },
+  'Lists and changes': {
+    gateway: {
+      'list.view': 'The gateway MUST list what the principal may use, or may with some arguments, and nothing else.',
+      'list.name':
+        'The gateway MUST list each tool and prompt under one name of 1 to 64 characters of `A-Z a-z 0-9 _ . -` that no other has, and take it for that one alone.',
+      'list.uri': 'The gateway MUST list resources under their own URIs, each once, and read a URI from its one owner.',
+      'list.exact':
+        'The gateway MUST list definitions as their owner wrote them, with another name and nothing else changed.',
+      'list.sorted':
+        'The gateway MUST list in a stable order, on pages of at most 1,000 items and, but for a single larger item, 1 MiB.',
+      'list.cursor':
+        "The gateway MUST continue a list after the last item the cursor's holder was shown, whatever has changed since, and answer a cursor it did not write for this list with -32602.",
+      'list.changed':
+        'The gateway MUST tell a session of a change in its own view once, when its lists already show it, and of no other.',
+      'list.changed.burst': 'The gateway MUST take changes within `timing.listChangeCoalesce` for one.',
+      'list.keep':
+        'The gateway MUST keep what a lost upstream offered listed for its `keepListed`, then tell of its going and of its return.',
+      'list.rest': 'The gateway MUST list and serve the other upstreams as ever while one cannot be reached.',
+    },
+    client: {},
+  },
+  Subscriptions: {
+    gateway: {
+      'sub.update':
+        'The gateway MUST send `notifications/resources/updated` to the sessions subscribed to that URI, and to no other.',
+      'sub.idempotent':
+        'The gateway MUST take a second subscription to a URI, and the end of one that is not there, for done.',
+      'sub.restore':
+        "The gateway MUST subscribe anew when it has lost the owner's connection, and then send one update to each subscriber.",
+      'sub.unknown': 'The gateway MUST answer a subscription to what nobody owns, or what is denied, with -32002.',
+      'sub.limit': 'The gateway MUST answer a subscription over `limits.subscriptions` with `at_capacity`.',
+      'sub.end': 'The gateway MUST end the subscriptions of a socket that closes.',
+    },
+    client: {},
+  },
+  'Log messages': {
+    gateway: {
+      'log.level':
+        'The gateway MUST NOT send log messages below the level the session has set; all are sent where it has set none.',
+      'log.own':
+        'The gateway MUST send a session the log messages of its own upstream connections, and never those of a connection it shares.',
+    },
+    client: {},
+  },
+  Limits: {
+    gateway: {
+      'limit.opening':
+        'The gateway MUST close a socket on which no session has opened within `limits.firstMessage` with 4408, whatever else was sent.',
+      'limit.in-flight':
+        'The gateway MUST answer a request that would be one too many in flight with `too_many_in_flight`, and take the next once one has ended.',
+      'limit.answer':
+        'The gateway MUST end a call whose answer is over `limits.maxUpstreamMessage` with `too_large`, and no other.',
+      'limit.slow':
+        'The gateway MUST close a socket that is over `limits.outbox` and drains nothing for `limits.slowReader`, or is over twice that, with 4430, and serve the others meanwhile.',
+    },
+    client: {},
+  },
+  Closing: {
+    gateway: {
+      'close.echo': 'The gateway MUST answer a close frame of the client with one of the same code.',
+      'close.terminate':
+        'The gateway MUST end the TCP connection 1 s after its own close frame where the client has not.',
+      'close.expired':
+        'The gateway MUST refuse every request with -32600 once the token has expired by more than `auth.clockTolerance`, let those in flight end within `auth.expiryGrace`, then close with 4401.',
+    },
+    client: {
+      'close.act':
+        'The client MUST act on the code, by the last column, and not on the text of a reason but for its hint, which it waits more or less at random.',
+      'close.state':
+        "The client MUST open a new session on a new socket: no id, subscription, level or cursor's promise but that of the list itself outlives the old one.",
+    },
+  },
+  'Keep-alive': {
+    gateway: {
+      'ping.frame': 'The gateway MUST keep a socket alive with ping frames (RFC 6455), and with no JSON-RPC message.',
+      'ping.lost':
+        "The gateway MUST terminate a socket from which not one byte has come within `limits.pongTimeout` of a ping's leaving.",
+      'ping.pong': 'The gateway MUST answer a ping frame with a pong of the same payload.',
+    },
+    client: {},
+  },
+  Draining: {
+    gateway: {
+      'drain.refuse': 'The gateway MUST refuse upgrades with 503 once it was told to stop.',
+      'drain.idle':
+        'The gateway MUST close sockets without requests in flight with 1001 at once, the others as soon as theirs are answered.',
+      'drain.new': 'The gateway MUST answer new requests that go beyond `ping` and lists with `draining`.',
+      'drain.over':
+        'The gateway MUST end what is still in flight after `timing.drain.inFlight` with `draining` before it closes with 1001.',
+    },
+    client: {},
+  },
+  Order: {
+    gateway: {
+      'order.link':
+        'The gateway MUST send what one connection to an upstream says to a session in the order in which it was said.',
+    },
+    client: {
+      'order.answers': 'The client MUST NOT rely on the order of answers to different requests.',
+    },
+  },
+} as const satisfies Record<string, Record<Requirement['by'], Record<string, string>>>;
+
+type KeyOf<T> = T extends unknown ? keyof T : never;
+type Bound = (typeof OBLIGATIONS)[keyof typeof OBLIGATIONS];
+export type GatewayId = KeyOf<Bound['gateway']>;
+export type RequirementId = GatewayId | KeyOf<Bound['client']>;
+
+export const REQUIREMENTS: readonly Requirement[] = Object.entries(OBLIGATIONS).flatMap(([section, bound]) =>
+  (['gateway', 'client'] as const).flatMap((by) =>
+    Object.entries(bound[by]).map(([id, sentence]) => ({ id, section, by, sentence })),
+  ),
+);
