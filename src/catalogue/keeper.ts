@@ -91,7 +91,11 @@ export class Keeper {
     if (link === undefined) throw new Error(`no catalogue link to ${upstream}`);
     const { capabilities, instructions } = link.peer;
     const ask = (method: string, params?: string) => link.ask(method, params, this.of(upstream).startTimeout);
-    const walked = await walkUpstream(ask, capabilities, { previous: catalogue.listsOf(upstream), kinds, log });
+    const walked = await walkUpstream(ask, capabilities, {
+      previous: catalogue.listsOf(upstream),
+      kinds,
+      log: log.child({ upstream }),
+    });
     return { part: { capabilities, instructions, lists: walked.lists }, failed: walked.failed };
   }
 

@@ -68,7 +68,7 @@ const SHAPE: Shape = {
  */
 export function readMessage(raw: string, maxDepth: number): Message | Unreadable {
   if (raw.length > LARGE && nestsDeeper(raw, maxDepth)) return unreadable('too_deep', idIfAny(raw));
-  if (!isJson(raw)) return unreadable('not_json');
+  if (!isJson(raw)) return unreadable('not_json', idIfAny(raw));
   const text = /[\r\n]/.test(raw) ? raw.replace(/[\r\n]+/g, (breaks) => ' '.repeat(breaks.length)) : raw;
   const json = new JsonText(text);
   const start = json.skipSpace(0);
@@ -141,11 +141,17 @@ function response(located: Located): Response | undefined {
   const payload = result ?? error;
   if (payload?.inner === undefined || (result !== undefined && error !== undefined)) return undefined;
   const outcome = result === undefined ? 'error' : 'result';
+  if (outcome === 'error' && !isErrorObject(text, payload.inner)) return undefined;
   const idMember = field(root, 'id');
   const id = idMember === undefined ? undefined : scalar(text, idMember);
   if (id === null && outcome === 'error') return { kind: 'response', id, outcome, payload, ...located };
   const known = idValue(id);
   return known === undefined ? undefined : { kind: 'response', id: known, outcome, payload, ...located };
+}
+
+/** JSON-RPC 2.0 section 5.1: an integer code and a text. */
+function isErrorObject(text: string, error: ObjectNode): boolean {
+  return Number.isInteger(numberField(text, error, 'code')) && stringField(text, error, 'message') !== undefined;
 }
 
 /** Of a JSON-RPC 2.0 answer only: what is anything else answers nobody, whatever id it holds. */

@@ -22,15 +22,33 @@ interface Edit {
  * judged value, the rest of the text unchanged.
  */
 export function rewriteRequest(message: Request, judged: Judged): string {
-  const { params, meta } = message;
+  const { params } = message;
   const names = message.method === 'completion/complete' ? field(params, 'ref')?.inner : params;
   return splice(message, [
     edit(field(message.root, 'method'), message.method),
     edit(field(message.root, 'id'), judged.id),
     edit(field(names, 'name'), judged.name),
     edit(field(names, 'uri'), judged.uri),
-    edit(field(meta, 'progressToken'), judged.progressToken),
+    ...metaEdits(message, judged.progressToken),
   ]);
+}
+
+/** The envelope of the modern era is between the client and the gateway: an upstream of the other era must not see it. */
+const ENVELOPE_KEYS = new Set(
+  ['protocolVersion', 'clientCapabilities', 'clientInfo', 'logLevel'].map((key) => `io.modelcontextprotocol/${key}`),
+);
+
+function metaEdits({ text, params, meta }: Request, token: Id | undefined): (Edit | undefined)[] {
+  const kept = meta?.members.filter(({ key }) => !ENVELOPE_KEYS.has(key));
+  const whole = field(params, '_meta');
+  if (meta === undefined || kept === undefined || kept.length === meta.members.length || whole === undefined) {
+    return [edit(field(meta, 'progressToken'), token)];
+  }
+  const members = kept.map(({ key, start, end }) => {
+    const value = key === 'progressToken' && token !== undefined ? JSON.stringify(token) : text.slice(start, end);
+    return `${JSON.stringify(key)}:${value}`;
+  });
+  return [{ member: whole, text: `{${members.join(',')}}` }];
 }
 
 /** The answer as it goes to the one who asked: under its own id, the payload unchanged but for `code`, where given, of its error. */

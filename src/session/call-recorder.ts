@@ -4,6 +4,7 @@ import type { Log } from '../ports/log.ts';
 import type { Counter, Gauge, Histogram, Meter, Outcome } from '../ports/meter.ts';
 import type { AuditSink } from '../ports/sink.ts';
 import { field, type Request } from '../protocol/envelope.ts';
+import { Fault } from '../protocol/errors.ts';
 import { JsonText } from '../protocol/json-text.ts';
 import { METHODS } from './admit.ts';
 import type { EndedCall } from './relay.ts';
@@ -24,7 +25,7 @@ export interface RecorderDeps {
 
 /** The instruments of one method at one upstream, taken once: asking the meter for them costs more than the rest of a record. */
 interface Instruments {
-  readonly duration: Histogram;
+  duration: Histogram | undefined;
   readonly outcomes: Map<Outcome, Counter>;
 }
 
@@ -75,7 +76,7 @@ export class CallRecorder {
   ended({ session, principal }: Caller, { request, target, outcome, duration, overhead, cause }: EndedCall): void {
     const { upstream, rule } = target;
     this.inFlight.add(-1);
-    this.count(request.method, upstream, outcome).duration.observe(duration / 1000);
+    this.observe(this.count(request.method, upstream, outcome), request.method, upstream, duration);
     if (overhead !== undefined) this.overhead.observe(overhead / 1000);
     this.deps.audit.record({
       time: this.deps.clock.now(),
@@ -94,7 +95,7 @@ export class CallRecorder {
       argumentKeys: keysOfArguments(request),
     });
     if (cause === undefined) return;
-    this.deps.log.warn('call_failed', { session, request: String(request.id), upstream, outcome, err: cause });
+    this.deps.log.warn('call_failed', { session, request: String(request.id), upstream, outcome, ...because(cause) });
   }
 
   private count(method: string, upstream: string, outcome: Outcome): Instruments {
@@ -106,15 +107,26 @@ export class CallRecorder {
     return instruments;
   }
 
+  private observe(instruments: Instruments, method: string, upstream: string, duration: number): void {
+    instruments.duration ??= this.deps.meter.histogram('request_duration_seconds', { method, upstream });
+    instruments.duration.observe(duration / 1000);
+  }
+
   private instrumentsOf(method: string, upstream: string): Instruments {
     const known = this.instruments.get(method)?.get(upstream);
     if (known !== undefined) return known;
-    const duration = this.deps.meter.histogram('request_duration_seconds', { method, upstream });
-    const made = { duration, outcomes: new Map<Outcome, Counter>() };
+    const made: Instruments = { duration: undefined, outcomes: new Map<Outcome, Counter>() };
     const ofMethod = this.instruments.get(method) ?? new Map<string, Instruments>();
     this.instruments.set(method, ofMethod.set(upstream, made));
     return made;
   }
+}
+
+/** A Fault of the gateway's own is a row of a table: its word and what caused it, without a stack, for there may be many. */
+function because(cause: unknown): Readonly<Record<string, unknown>> {
+  if (!(cause instanceof Fault)) return { err: cause };
+  const below = cause.cause instanceof Error ? { cause: cause.cause.message } : {};
+  return { reason: cause.reason, ...below };
 }
 
 /** At most 64 keys, each cut at 128 characters: the audit line has a bound whatever the caller sends. */

@@ -10,9 +10,9 @@ import {
   NO_CAPABILITIES,
   type ServerCapabilities,
 } from '../protocol/capabilities.ts';
-import { decoded, field, type Id, type Notification, type Request, type Response } from '../protocol/envelope.ts';
+import { decoded, field, type Notification, type Request, type Response } from '../protocol/envelope.ts';
 import type { Gateway } from './context.ts';
-import type { Announcement } from './control-plane.ts';
+import type { Announcement, Answered } from './control-plane.ts';
 import { ModernPlane } from './modern-plane.ts';
 import { News } from './news.ts';
 import { Overlays } from './overlays.ts';
@@ -68,7 +68,7 @@ export class Client implements LinkUser {
   }
 
   /** A client of the modern era declares itself in every request and is told only what it listens to. */
-  openModern(answered: (id: Id, frame: string) => void): ModernPlane {
+  openModern(answered: Answered): ModernPlane {
     const { gateway, grants, send } = this.deps;
     const plane = new ModernPlane({
       announcement: () => {

@@ -9,7 +9,13 @@ export interface Announcement {
 }
 
 /** The answer to a control request, ready to be sent under the client's own id. */
-export type Answered = (id: Id, frame: string, accepted: boolean) => void;
+export type Answered = (request: Asked, frame: string, accepted: boolean) => void;
+
+/** A request that was given to the SDK session. */
+export interface Asked {
+  readonly id: Id;
+  readonly method: string;
+}
 
 /**
  * What the gateway itself has to say to one client: its SDK session, and the translation between the client's ids and
@@ -18,7 +24,7 @@ export type Answered = (id: Id, frame: string, accepted: boolean) => void;
 export class ControlPlane {
   private readonly handlers: ControlHandlers;
   private readonly answered: Answered;
-  private readonly ids = new Map<number, Id>();
+  private readonly asked = new Map<number, Asked>();
   private adapter: HandshakeAdapter | undefined;
   private last = 0;
 
@@ -41,11 +47,11 @@ export class ControlPlane {
     if (adapter === undefined) return () => {};
     this.last += 1;
     const inner = this.last;
-    this.ids.set(inner, request.id);
+    this.asked.set(inner, { id: request.id, method: request.method });
     const params = field(request.root, 'params');
     adapter.request(inner, request.method, params === undefined ? undefined : decoded(request.text, params));
     return () => {
-      if (this.ids.delete(inner)) adapter.cancel(inner);
+      if (this.asked.delete(inner)) adapter.cancel(inner);
     };
   }
 
@@ -56,14 +62,14 @@ export class ControlPlane {
   close(): void {
     this.adapter?.close();
     this.adapter = undefined;
-    this.ids.clear();
+    this.asked.clear();
   }
 
   private answer(inner: number, answer: ControlAnswer): void {
-    const id = this.ids.get(inner);
-    if (id === undefined) return;
-    this.ids.delete(inner);
-    if ('result' in answer) this.answered(id, resultText(id, answer.result), true);
-    else this.answered(id, errorText(id, answer.error), false);
+    const asked = this.asked.get(inner);
+    if (asked === undefined) return;
+    this.asked.delete(inner);
+    if ('result' in answer) this.answered(asked, resultText(asked.id, answer.result), true);
+    else this.answered(asked, errorText(asked.id, answer.error), false);
   }
 }

@@ -16,10 +16,11 @@ export function chooseEra(request: Request, current: Era | undefined): EraChoice
   const claims = field(request.meta, MODERN_VERSION_KEY) !== undefined;
   if (current === 'handshake') return claims ? { refuse: OTHER_ERA } : { era: 'handshake', settles: false };
   if (request.method === 'initialize' && !claims) return initialize(request, current);
-  if (current === undefined && !claims) return { era: 'handshake', settles: false };
+  const probes = request.method === 'server/discover';
+  if (current === undefined && !claims && !probes) return { era: 'handshake', settles: false };
   const problem = envelopeProblem(request);
   if (problem !== undefined) return { refuse: problem };
-  return { era: 'modern', settles: request.method !== 'server/discover' };
+  return { era: 'modern', settles: !probes };
 }
 
 function initialize(request: Request, current: Era | undefined): EraChoice {

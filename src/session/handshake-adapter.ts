@@ -31,7 +31,8 @@ export interface HandshakeOptions {
 /** What the SDK session asks of the gateway. A rejection carries `code`, `message` and `data` for the wire. */
 export interface ControlHandlers {
   setLevel(level: string): Promise<void>;
-  subscribe(uri: string): Promise<void>;
+  /** Undone when `signal` aborts before it is done: nobody was told of it. */
+  subscribe(uri: string, signal?: AbortSignal): Promise<void>;
   unsubscribe(uri: string): Promise<void>;
 }
 
@@ -100,7 +101,9 @@ export class HandshakeAdapter {
       this.server.setRequestHandler(SetLevelRequestSchema, ({ params }) => handlers.setLevel(params.level).then(empty));
     }
     if (resources?.subscribe === true) {
-      this.server.setRequestHandler(SubscribeRequestSchema, ({ params }) => handlers.subscribe(params.uri).then(empty));
+      this.server.setRequestHandler(SubscribeRequestSchema, ({ params }, { signal }) =>
+        handlers.subscribe(params.uri, signal).then(empty),
+      );
       this.server.setRequestHandler(UnsubscribeRequestSchema, ({ params }) =>
         handlers.unsubscribe(params.uri).then(empty),
       );

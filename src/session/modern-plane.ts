@@ -3,7 +3,7 @@ import type { Log } from '../ports/log.ts';
 import type { ListKind } from '../ports/meter.ts';
 import { decoded, field, type Id, type Request } from '../protocol/envelope.ts';
 import { SUBSCRIPTION_ID_KEY } from '../protocol/era.ts';
-import type { Announcement } from './control-plane.ts';
+import type { Announcement, Asked } from './control-plane.ts';
 import { Listens } from './listens.ts';
 import type { ModernAdapter, WireMessage } from './modern-adapter.ts';
 import type { Voice } from './news.ts';
@@ -12,7 +12,7 @@ export interface ModernPlaneDeps {
   readonly announcement: () => Announcement;
   readonly send: (frame: string, kind: FrameKind) => void;
   /** An answer to a request that was given, ready to be sent. */
-  readonly answered: (id: Id, frame: string) => void;
+  readonly answered: (request: Asked, frame: string, accepted: boolean) => void;
   /** Whether this client may subscribe to the resource. */
   readonly mayHear: (uri: string) => boolean;
   /** Resources it may subscribe to in all. */
@@ -30,7 +30,7 @@ const ACKNOWLEDGED = 'notifications/subscriptions/acknowledged';
  */
 export class ModernPlane implements Voice {
   private readonly deps: ModernPlaneDeps;
-  private readonly ids = new Map<number, Id>();
+  private readonly asked = new Map<number, Asked>();
   private readonly listens = new Listens();
   private adapter: Promise<ModernAdapter> | undefined;
   private last = 0;
@@ -52,16 +52,16 @@ export class ModernPlane implements Voice {
 
   /** Returns the way to cancel the request: nothing is answered for it afterwards. */
   give(request: Request): () => void {
-    const inner = this.take(request.id);
+    const inner = this.take(request);
     this.tell((adapter) => adapter.request(inner, request.method, paramsOf(request)));
     return () => {
-      if (this.ids.delete(inner)) this.tell((adapter) => adapter.cancel(inner));
+      if (this.asked.delete(inner)) this.tell((adapter) => adapter.cancel(inner));
     };
   }
 
   /** Opens a listen, without the resources this client may not read; they are subscribed to once it is acknowledged. */
   listen(request: Request): void {
-    const inner = this.take(request.id);
+    const inner = this.take(request);
     const { params, uris } = this.narrowed(paramsOf(request));
     const fresh = this.listens.add(request.id, { inner, uris });
     this.tell((adapter) => {
@@ -95,12 +95,12 @@ export class ModernPlane implements Voice {
     if (this.closed) return;
     this.closed = true;
     await (await this.adapter)?.close();
-    this.ids.clear();
+    this.asked.clear();
   }
 
-  private take(id: Id): number {
+  private take({ id, method }: Request): number {
     this.last += 1;
-    this.ids.set(this.last, id);
+    this.asked.set(this.last, { id, method });
     return this.last;
   }
 
@@ -120,8 +120,9 @@ export class ModernPlane implements Voice {
   private said(message: WireMessage): void {
     if ('method' in message) return this.notified(message);
     const inner = 'id' in message ? Number(message.id) : Number.NaN;
-    const id = this.ids.get(inner);
-    if (id === undefined) return;
+    const asked = this.asked.get(inner);
+    if (asked === undefined) return;
+    const { id } = asked;
     const frame = JSON.stringify({
       ...message,
       id,
@@ -131,14 +132,14 @@ export class ModernPlane implements Voice {
       this.ended(id, inner);
       this.deps.send(frame, 'answer');
     } else {
-      this.ids.delete(inner);
-      this.deps.answered(id, frame);
+      this.asked.delete(inner);
+      this.deps.answered(asked, frame, 'result' in message);
     }
   }
 
   private notified(message: WireMessage & { method: string }): void {
     const params = 'params' in message ? message.params : undefined;
-    const id = this.ids.get(Number(metaOf(params)?.[SUBSCRIPTION_ID_KEY]));
+    const id = this.asked.get(Number(metaOf(params)?.[SUBSCRIPTION_ID_KEY]))?.id;
     if (id === undefined) return;
     const kind = message.method.endsWith('/list_changed') ? 'list_changed' : 'update';
     this.deps.send(
@@ -148,7 +149,7 @@ export class ModernPlane implements Voice {
   }
 
   private ended(id: Id, inner: number): void {
-    this.ids.delete(inner);
+    this.asked.delete(inner);
     for (const uri of this.listens.remove(id)) this.attempt(this.deps.unsubscribe(uri));
   }
 

@@ -83,7 +83,14 @@ export class RelayedCall implements Reply, Unanswered {
 
   progress(notification: Notification): void {
     const value = numberField(notification.text, notification.params, 'progress');
-    if (this.done || this.token === undefined || value === undefined || value <= this.progressed) return;
+    if (
+      this.done ||
+      this.token === undefined ||
+      value === undefined ||
+      !Number.isFinite(value) ||
+      value <= this.progressed
+    )
+      return;
     this.progressed = value;
     this.deps.send(rewriteNotification(notification, { progressToken: this.token }), 'progress');
   }

@@ -4,13 +4,13 @@ import type { Grants } from '../policy/access.ts';
 import type { Cancel } from '../ports/clock.ts';
 import type { Connection, FrameKind, FrameReceiver } from '../ports/connection.ts';
 import { errorText, resultText } from '../protocol/compose.ts';
-import { type Id, idField, type Notification, type Request, readMessage } from '../protocol/envelope.ts';
+import { idField, type Notification, type Request, readMessage } from '../protocol/envelope.ts';
 import type { Era } from '../protocol/era.ts';
 import { Fault, faultError, UNREADABLE, type WireError } from '../protocol/errors.ts';
 import { admit, admitModern, type Route } from './admit.ts';
 import { Client } from './client.ts';
 import type { Gateway } from './context.ts';
-import { ControlPlane } from './control-plane.ts';
+import { type Asked, ControlPlane } from './control-plane.ts';
 import { DIALECTS, type Dialect } from './dialect.ts';
 import { Ending } from './ending.ts';
 import { chooseEra } from './era.ts';
@@ -168,13 +168,14 @@ export class Session implements FrameReceiver {
     this.opening.begin(first);
     void this.gateway.firstAnswers().then(() => {
       if (this.isClosed) return;
-      this.modern = this.client.openModern((id, frame) => this.controlAnswered(id, frame, true));
+      this.modern = this.client.openModern((asked, frame, ok) => this.controlAnswered(asked, frame, ok));
       this.opened(this.era === 'modern');
     });
   }
 
-  private controlAnswered(id: Id, frame: string, accepted: boolean): void {
+  private controlAnswered({ id, method }: Asked, frame: string, accepted: boolean): void {
     if (!this.inFlight.take(id)) return;
+    this.gateway.recorder.answered(method, accepted ? 'ok' : 'error');
     this.send(frame, 'answer');
     if (this.opening.phase === 'initializing') this.opened(accepted);
     this.ending.whenIdle();

@@ -6,6 +6,7 @@ import { AnsweredError, Fault, faultError, type WireError } from '../protocol/er
 import type { Gateway } from './context.ts';
 import type { ControlHandlers } from './handshake-adapter.ts';
 import { ownedResource } from './target.ts';
+import { Turns } from './turns.ts';
 
 /** RFC 5424 severities, least severe first, as `logging/setLevel` names them (MCP 2025-11-25, Logging). */
 const LEVELS = ['debug', 'info', 'notice', 'warning', 'error', 'critical', 'alert', 'emergency'];
@@ -19,12 +20,14 @@ export class Subscriptions implements ControlHandlers {
   private readonly owners = new Map<string, string>();
   private level = 0;
   private closed = false;
+  private readonly turns: Turns;
 
   constructor(user: LinkUser, gateway: Gateway, grants: Grants, snapshot: () => Snapshot) {
     this.user = user;
     this.gateway = gateway;
     this.grants = grants;
     this.snapshot = snapshot;
+    this.turns = new Turns(2 * gateway.limits.subscriptions, () => wireFailure(new Fault('at_capacity')));
   }
 
   has(upstream: string, uri: string): boolean {
@@ -41,24 +44,37 @@ export class Subscriptions implements ControlHandlers {
     if (!this.closed) await this.gateway.links.setLevel(level, this.user);
   }
 
-  async subscribe(uri: string): Promise<void> {
+  subscribe(uri: string, signal?: AbortSignal): Promise<void> {
+    return this.turns.take(uri, () => this.begin(uri, signal));
+  }
+
+  unsubscribe(uri: string): Promise<void> {
+    return this.turns.take(uri, () => this.end(uri));
+  }
+
+  close(): void {
+    this.closed = true;
+    this.owners.clear();
+  }
+
+  private async begin(uri: string, signal: AbortSignal | undefined): Promise<void> {
     if (this.closed) return;
     const found = ownedResource(uri, { snapshot: this.snapshot(), grants: this.grants });
     if ('error' in found) throw new WireFailure(found.error);
     if (this.owners.has(uri)) return;
-    if (this.owners.size >= this.gateway.limits.subscriptions)
-      throw new WireFailure(faultError(new Fault('at_capacity')));
+    if (this.owners.size >= this.gateway.limits.subscriptions) throw wireFailure(new Fault('at_capacity'));
     this.owners.set(uri, found.upstream);
     try {
       await this.gateway.links.subscribe(found.upstream, uri, this.user);
-      if (this.closed) this.gateway.links.release(this.user.session);
     } catch (cause) {
       this.owners.delete(uri);
       throw wireFailure(cause);
     }
+    if (this.closed) this.gateway.links.release(this.user.session);
+    else if (signal?.aborted === true) await this.end(uri);
   }
 
-  async unsubscribe(uri: string): Promise<void> {
+  private async end(uri: string): Promise<void> {
     const upstream = this.owners.get(uri);
     if (upstream === undefined) return;
     this.owners.delete(uri);
@@ -67,11 +83,6 @@ export class Subscriptions implements ControlHandlers {
     } catch (cause) {
       if (!isLost(cause)) throw wireFailure(cause);
     }
-  }
-
-  close(): void {
-    this.closed = true;
-    this.owners.clear();
   }
 }
 

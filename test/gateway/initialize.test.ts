@@ -78,7 +78,9 @@ describe('before initialize', () => {
   test('a probe is answered', async () => {
     const client = await raw();
     expect(await client.ask(ask(1, 'ping'))).toEqual({ jsonrpc: '2.0', id: 1, result: {} });
-    expect(await client.ask(ask(2, 'server/discover'))).toEqual(errorAnswer(2, -32601, 'Method not found'));
+    expect(await client.ask(ask(2, 'server/discover'))).toEqual(
+      errorAnswer(2, -32602, 'Invalid params: _meta must hold io.modelcontextprotocol/protocolVersion'),
+    );
     const _meta = { 'io.modelcontextprotocol/protocolVersion': '2026-07-28' };
     expect(await client.ask(ask(3, 'tools/list', { _meta }))).toEqual(
       errorAnswer(3, -32602, 'Invalid params: _meta must hold io.modelcontextprotocol/clientCapabilities'),

@@ -86,7 +86,7 @@ test('a list without end is cut and logged, and what came before the cut is call
   const client = await openRaw(url);
   expect(await walk(client)).toEqual([['endless__first', 'endless__second', 'good__echo']]);
   expect(log.filter(({ event }) => event === 'list_cut').map(({ fields }) => fields)).toEqual([
-    { kind: 'tools', reason: 'pages', pages: 1000, kept: 2 },
+    { upstream: 'endless', kind: 'tools', reason: 'pages', pages: 1000, kept: 2 },
   ]);
   expect(await client.ask(toolCall(2, 'endless__second'))).toEqual(textAnswer(2, 'second'));
 });
@@ -105,7 +105,7 @@ test('malformed definitions are skipped and logged; a schema nobody can resolve 
       '{"name":"odd__dangling","outputSchema":{"$ref":"#/$defs/nowhere"}},{"name":"odd__next"}]}}',
   );
   expect(log.filter(({ event }) => event === 'definitions_skipped').map(({ fields }) => fields)).toEqual([
-    { kind: 'tools', not_an_object: 1, no_name: 1, ambiguous: 1, repeated: 1 },
+    { upstream: 'odd', kind: 'tools', not_an_object: 1, no_name: 1, ambiguous: 1, repeated: 1 },
   ]);
   for (const name of ['a', 'd', 'dangling', 'next']) {
     expect(await client.ask(toolCall(2, `odd__${name}`))).toEqual(textAnswer(2, name));

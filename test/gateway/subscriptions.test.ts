@@ -222,3 +222,27 @@ describe('with a link for each session', () => {
     expect(await client.barrier()).toEqual([]);
   });
 });
+
+test('asked for and given up in one breath, by unsubscribe or by cancelling, nothing stays at the upstream', async () => {
+  const library = await stdioLibrary({ isolation: 'session' });
+  const gateway = await startGateway({ mcpServers: { up: library.entry } });
+  await gateway.ready();
+  const client = await openRaw(gateway.url);
+  const uri = 'book://a';
+  for (const [id, method] of [
+    [1, 'resources/subscribe'],
+    [2, 'resources/unsubscribe'],
+    [3, 'resources/subscribe'],
+  ] as const) {
+    client.send({ jsonrpc: '2.0', id, method, params: { uri } });
+  }
+  client.send({ jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId: 3 } });
+  expect([await client.json(), await client.json()]).toEqual([
+    { jsonrpc: '2.0', id: 1, result: {} },
+    { jsonrpc: '2.0', id: 2, result: {} },
+  ]);
+  const asked = () => library.lines().filter((line) => line.includes('subscribe '));
+  await expect
+    .poll(asked)
+    .toEqual([`subscribe ${uri}`, `unsubscribe ${uri}`, `subscribe ${uri}`, `unsubscribe ${uri}`]);
+});

@@ -114,7 +114,12 @@ describe('an admin', () => {
       method: 'notifications/progress',
       params: { progress, total: 2, progressToken: 't' },
     });
-    expect([await client.ask(call), await client.json(), await client.json()]).toEqual([
+    client.send(call);
+    const frames = [await client.json()];
+    while (!Object.hasOwn(Object(frames.at(-1)), 'id')) frames.push(await client.json());
+    // This client declared nothing it could be asked, so its own link lists less than everybody's: it may be told meanwhile.
+    const changed = { jsonrpc: '2.0', method: 'notifications/tools/list_changed' };
+    expect(frames.filter((frame) => JSON.stringify(frame) !== JSON.stringify(changed))).toEqual([
       step(1),
       step(2),
       expect.objectContaining({ id: 7, result: expect.anything() }),

@@ -71,6 +71,27 @@ test('an answer that breaks a rule says whose it is; a call never does', () => {
   expect(readMessage('{"jsonrpc":"2.0","id":7,"method":"x","method":"y"}', DEPTH)).toMatchObject({ id: undefined });
 });
 
+test('an answer cut short, or with an error that is none, says whose it is', () => {
+  expect(readMessage('{"jsonrpc":"2.0","id":7,"result":{"content":[', DEPTH)).toEqual({
+    kind: 'unreadable',
+    problem: 'not_json',
+    id: 7,
+  });
+  for (const error of ['{}', '{"code":"nan","message":5}', '{"code":1.5,"message":""}', '{"code":1}']) {
+    const message = readMessage(`{"jsonrpc":"2.0","id":7,"error":${error}}`, DEPTH);
+    expect(message).toEqual({ kind: 'unreadable', problem: 'not_a_message', id: 7 });
+  }
+});
+
+test('the envelope of the modern era stays with the gateway, the rest of _meta goes on', () => {
+  const envelope =
+    '"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{}';
+  const text = `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"p__a","_meta":{${envelope},"progressToken":"t","vendor/x":9223372036854775807}}}`;
+  expect(rewriteRequest(request(text), { id: 2, name: 'a', progressToken: 2 })).toBe(
+    '{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"a","_meta":{"progressToken":2,"vendor/x":9223372036854775807}}}',
+  );
+});
+
 describe('rewriting', () => {
   test('writes what was judged and leaves the rest as it came', () => {
     const text =
