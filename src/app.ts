@@ -8,9 +8,10 @@ import { fanOut } from './fanout/changes.ts';
 import { MemoryBus } from './fanout/memory-bus.ts';
 import { type Authenticate, jwtAuthentication } from './http/authenticate.ts';
 import { drain } from './http/drain.ts';
-import { type Address, listen } from './http/listen.ts';
+import { type Address, listen, type TcpAddress } from './http/listen.ts';
 import { startOps } from './http/ops.ts';
 import { Slots } from './http/slots.ts';
+import { startTcpListener, type TcpListenerDeps } from './http/tcp-listener.ts';
 import { type UpgradeDeps, type UpgradeOptions, upgradeServer } from './http/upgrade.ts';
 import { createAudit } from './observe/audit.ts';
 import { systemClock } from './observe/clock.ts';
@@ -42,6 +43,8 @@ export interface AppOptions {
 export interface App {
   readonly address: Address;
   readonly ops: Address;
+  /** Of the TCP listener, where there is one. */
+  readonly tcp: TcpAddress | undefined;
   /** Drains, then releases everything. Idempotent. */
   close(): Promise<void>;
 }
@@ -81,10 +84,10 @@ export async function startApp({ config, configHash, log, environment, atExit }:
   const sockets = acceptSockets(shared, registry, gateway);
   const verifier = config.auth.mode === 'jwt' ? jwtVerifier(config.auth, shared) : undefined;
   let closing: Promise<void> | undefined;
+  const door = { slots: new Slots(config.limits), draining: () => closing !== undefined };
   const server = await upgradeServer(upgradeOptions(shared, verifier), {
     ...shared,
-    slots: new Slots(config.limits),
-    draining: () => closing !== undefined,
+    ...door,
     accept: sockets.accept,
   });
   const release = async () => {
@@ -108,13 +111,19 @@ export async function startApp({ config, configHash, log, environment, atExit }:
       await ops.close();
       throw error;
     });
+    const tcp = await startTcp(shared, { ...shared, ...door, accept: sockets.acceptTcp }).catch(
+      async (error: unknown) => {
+        await Promise.all([server.close(), ops.close()]);
+        throw error;
+      },
+    );
     upstreams.pool.start();
     const stop = async () => {
       await drain({ sessions: registry, clock, inFlight: config.timing.drain.inFlight });
-      await Promise.all([server.close(), ops.close()]);
+      await Promise.all([server.close(), tcp?.close(), ops.close()]);
       await release();
     };
-    return { address, ops: ops.address, close: () => (closing ??= stop()) };
+    return { address, ops: ops.address, tcp: tcp?.address, close: () => (closing ??= stop()) };
   } catch (error) {
     await release();
     throw error;
@@ -150,13 +159,13 @@ function acceptSockets({ config, ...deps }: Shared, registry: SessionRegistry, g
   const open = deps.meter.gauge('connections', {});
   const opened = deps.meter.counter('connections_opened_total', {});
   const bound = new Map<string, BoundSocket>();
-  const accept: UpgradeDeps['accept'] = (id, principal, socket, stream) => {
+  const acceptTcp: TcpListenerDeps['accept'] = (id, principal, bind) => {
     const ended = () => {
       bound.delete(id);
       open.add(-1);
       registry.remove(id);
     };
-    const connection = bindWebSocket(socket, stream, config.limits, { ...deps, random: Math.random }, (own) => {
+    const connection = bind((own) => {
       const session = new Session(id, principal, own, gateway, ended);
       registry.add(session);
       return session;
@@ -165,8 +174,18 @@ function acceptSockets({ config, ...deps }: Shared, registry: SessionRegistry, g
     opened.add();
     open.add(1);
   };
+  const accept: UpgradeDeps['accept'] = (id, principal, socket, stream) =>
+    acceptTcp(id, principal, (receiverOf) =>
+      bindWebSocket(socket, stream, config.limits, { ...deps, random: Math.random }, receiverOf),
+    );
   const buffered = () => [...bound.values()].reduce((sum, connection) => sum + connection.buffered(), 0);
-  return { accept, buffered };
+  return { accept, acceptTcp, buffered };
+}
+
+async function startTcp({ config }: Shared, deps: TcpListenerDeps) {
+  const { tcp } = config.listen;
+  if (tcp === null) return undefined;
+  return startTcpListener({ ...config.limits, at: tcp, anonymousRoles: config.auth.anonymousRoles }, deps);
 }
 
 function upgradeOptions({ config, meter }: Shared, verifier: Verifier | undefined): UpgradeOptions {

@@ -4,7 +4,7 @@ import { isLoopback } from './schema-loopback.ts';
 
 /** What no key shows alone: rules between keys of a configuration whose every key is right. */
 export function crossChecks(config: Config): Problem[] {
-  return [...openListener(config), ...policyChecks(config)];
+  return [...openListener(config), ...tcpListener(config), ...policyChecks(config)];
 }
 
 /** Whoever reaches the listener could be anyone, or sign for anyone: not beyond this machine. */
@@ -17,6 +17,16 @@ function openListener({ auth, listen }: Config): Problem[] {
       ? [{ path: ['auth', 'issuers', index, 'keys', 'secret'], text: 'needs listen.host to be a loopback address' }]
       : [],
   );
+}
+
+/** What comes over TCP carries no token, and TLS is not there to protect it: anonymous callers of this machine alone. */
+function tcpListener({ auth, listen: { tcp } }: Config): Problem[] {
+  if (tcp === null) return [];
+  const problem = (text: string, ...key: string[]) => [{ path: ['listen', 'tcp', ...key], text }];
+  if ((tcp.port === undefined) === (tcp.socket === undefined)) return problem('must hold either port or socket');
+  if (tcp.socket !== undefined && tcp.host !== undefined) return problem('has no meaning beside socket', 'host');
+  if (tcp.host !== undefined && !isLoopback(tcp.host)) return problem('must be a loopback address', 'host');
+  return auth.mode === 'jwt' ? problem('needs auth.mode to be anonymous: a TCP client carries no token') : [];
 }
 
 function policyChecks({ auth, policy }: Config): Problem[] {

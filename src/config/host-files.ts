@@ -1,5 +1,4 @@
 import { isMapping, type Mapping, type Path, type Problem, pathText } from './problem.ts';
-import { UNBUILT_TYPES } from './unbuilt.ts';
 import { parseFlag } from './units.ts';
 
 /** Keys that MCP hosts keep in their server entries and that say nothing to a gateway. */
@@ -31,7 +30,9 @@ const TYPES = new Map([
   ['streamable-http', 'http'],
   ['streamableHttp', 'http'],
   ['module', 'module'],
-  ...UNBUILT_TYPES.map((word): [string, string] => [word, word]),
+  ['sse', 'sse'],
+  ['ws', 'ws'],
+  ['tcp', 'tcp'],
 ]);
 
 const SCHEMES = new Map([

@@ -6,10 +6,15 @@ export function resolvePaths(config: Config, directory: string): Config {
   const absolute = (path: string): string => resolve(directory, path);
   return {
     ...config,
+    listen: { ...config.listen, tcp: tcpPaths(config.listen.tcp, absolute) },
     auth: authPaths(config.auth, absolute),
     mcpServers: config.mcpServers.map((server) => serverPaths(server, absolute)),
     audit: { ...config.audit, sink: sinkPath(config.audit.sink, absolute) },
   };
+}
+
+function tcpPaths(tcp: Config['listen']['tcp'], absolute: (path: string) => string): Config['listen']['tcp'] {
+  return tcp?.socket === undefined ? tcp : { ...tcp, socket: absolute(tcp.socket) };
 }
 
 function authPaths(auth: Config['auth'], absolute: (path: string) => string): Config['auth'] {

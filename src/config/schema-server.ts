@@ -46,9 +46,9 @@ const common = {
 
 const type = <const T extends string>(word: T) =>
   says(
-    z.literal(word).meta({ kind: 'one of stdio, http, module' }),
+    z.literal(word).meta({ kind: 'one of stdio, http, sse, ws, tcp, module' }),
     'How it is reached; `transport` is the same key.',
-    'stdio with `command`, http with `url`, module with `module`',
+    'stdio with `command`, module with `module`, with `url` ws, tcp or http by its scheme',
   );
 
 const argument = z.string().refine((value) => !value.includes('\0'), 'must not hold a NUL character');
@@ -65,7 +65,7 @@ const stdio = z.strictObject({
   cwd: says(text('the path of a directory').prefault('.'), 'stdio: its working directory.'),
 });
 
-/** Set by the gateway's own transport; a second value would break it. */
+/** Set by the gateway's own transports; a second value would break them. */
 const OWN_HEADERS = new Set([
   'accept',
   'connection',
@@ -75,7 +75,12 @@ const OWN_HEADERS = new Set([
   'last-event-id',
   'mcp-protocol-version',
   'mcp-session-id',
+  'sec-websocket-extensions',
+  'sec-websocket-key',
+  'sec-websocket-protocol',
+  'sec-websocket-version',
   'transfer-encoding',
+  'upgrade',
 ]);
 
 /** RFC 9110 section 5: a name is a token, a value holds no control character but tab. */
@@ -98,28 +103,65 @@ function headerFault(name: string, value: string): string | undefined {
 }
 
 /** A URL is never quoted, and one with a password in it is refused rather than carried about. */
-const httpUrl = text('an http or https URL without user name and password', (value) => {
-  const url = parseUrl(value);
-  return url !== undefined && /^https?:$/.test(url.protocol) && !hasUserinfo(url);
-});
+function url(kind: string, scheme: RegExp) {
+  const bare = text(`${kind} without user name and password`, (value) => {
+    const read = parseUrl(value);
+    return read !== undefined && scheme.test(read.protocol) && !hasUserinfo(read);
+  });
+  return says(bare.meta({ kind: 'a URL without user name and password' }), URL_SAYS);
+}
+
+const URL_SAYS =
+  'http: the Streamable HTTP endpoint; sse: the event stream of the older transport; ws: a WebSocket; tcp: `tcp://host:port`, newline-delimited messages.';
+
+const requestHeaders = says(
+  headers.prefault({}),
+  'http, sse: headers every request carries; ws: headers of the upgrade.',
+);
 
 const http = z.strictObject({
   ...common,
   type: type('http'),
-  url: says(httpUrl, 'http: the Streamable HTTP endpoint.'),
-  headers: says(headers.prefault({}), 'http: headers every request carries.'),
+  url: url('an http or https URL', /^https?:$/),
+  headers: requestHeaders,
 });
+
+const sse = z.strictObject({
+  ...common,
+  type: type('sse'),
+  url: url('an http or https URL', /^https?:$/),
+  headers: requestHeaders,
+});
+
+const ws = z.strictObject({
+  ...common,
+  type: type('ws'),
+  url: url('a ws or wss URL', /^wss?:$/),
+  headers: requestHeaders,
+});
+
+const tcp = z.strictObject({
+  ...common,
+  type: type('tcp'),
+  url: says(text('a URL such as tcp://127.0.0.1:7000, with a port and nothing behind it', isTcpUrl), URL_SAYS),
+});
+
+function isTcpUrl(value: string): boolean {
+  const read = parseUrl(value);
+  if (read?.protocol !== 'tcp:' || read.hostname === '' || hasUserinfo(read)) return false;
+  return Number(read.port) > 0 && /^\/?$/.test(read.pathname) && read.search === '' && read.hash === '';
+}
 
 const module = z.strictObject({
   ...common,
   type: type('module'),
   module: says(
     text('the path of a file'),
-    'module: a file whose default export is a function that returns an MCP server; it runs in this process.',
+    'module: a file whose default export is a function that returns an MCP server; it runs in this process, and what it does not catch ends the gateway.',
   ),
 });
 
-const server = z.discriminatedUnion('type', [stdio, http, module]).superRefine((entry, context) => {
+const server = z.discriminatedUnion('type', [stdio, http, sse, ws, tcp, module]).superRefine((entry, context) => {
   if (entry.maxTimeout < entry.timeout)
     context.addIssue({ code: 'custom', message: 'must be at least timeout', path: ['maxTimeout'] });
   if (entry.breaker.maxOpen < entry.breaker.open)

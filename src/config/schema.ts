@@ -20,9 +20,9 @@ const tls = z.strictObject({
 });
 
 const tcp = z.strictObject({
-  host: says(host.exactOptional(), 'Address of the TCP listener.', 'none'),
-  port: says(port.exactOptional(), 'Its port.', 'none'),
-  socket: says(path.exactOptional(), 'Path of a Unix socket in its place.', 'none'),
+  host: says(host.exactOptional(), 'Address of the TCP listener, a loopback one.', '127.0.0.1'),
+  port: says(port.exactOptional(), 'Its port; 0 takes any free one.', 'none'),
+  socket: says(path.exactOptional(), 'Path of a Unix socket, in place of host and port.', 'none'),
 });
 
 const listen = z.strictObject({
@@ -33,7 +33,10 @@ const listen = z.strictObject({
     'Path of the WebSocket.',
   ),
   tls: says(tls.nullable().prefault(null), 'TLS of the listener.'),
-  tcp: says(tcp.nullable().prefault(null), 'Listener for newline-delimited messages.'),
+  tcp: says(
+    tcp.nullable().prefault(null),
+    'Listener for newline-delimited messages, in anonymous mode only; a connection must begin with a request.',
+  ),
   trustedProxies: says(list('CIDRs', text('a CIDR')).prefault([]), 'Proxies whose X-Forwarded-For is believed.'),
 });
 

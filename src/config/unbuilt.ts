@@ -5,7 +5,6 @@ interface Row {
   readonly key: string;
   /** The values that ask for nothing; null never does. */
   readonly idle?: (value: unknown) => boolean;
-  readonly says?: (path: Path, value: unknown) => string;
 }
 
 /**
@@ -14,7 +13,6 @@ interface Row {
  */
 export const UNBUILT: readonly Row[] = [
   { key: 'listen.tls' },
-  { key: 'listen.tcp' },
   { key: 'listen.trustedProxies', idle: isEmpty },
   { key: 'admin' },
   { key: 'auth.certificates', idle: isEmpty },
@@ -32,16 +30,12 @@ export const UNBUILT: readonly Row[] = [
   { key: 'timing.resumeWindow', idle: isZero },
   { key: 'timing.drain.notice' },
   { key: 'timing.drain.waves' },
-  { key: 'mcpServers.*', idle: (value) => unbuiltType(value) === undefined, says: typeSentence },
   { key: 'mcpServers.*.methods', idle: isEmpty },
   { key: 'audit.arguments', idle: (value) => value === 'none' || value === 'keys' },
   { key: 'audit.redact', idle: isEmpty },
   { key: 'policy.*.allow.methods', idle: isEmpty },
   { key: 'policy.*.deny.methods', idle: isEmpty },
 ];
-
-/** Types of upstream that are known and cannot be reached yet. */
-export const UNBUILT_TYPES: readonly string[] = ['sse', 'ws', 'tcp'];
 
 /** A sentence for each unbuilt key the tree sets. Takes these keys and their nulls out of the tree, which then holds only what can be judged. */
 export function takeUnbuilt(tree: Mapping): Problem[] {
@@ -50,10 +44,9 @@ export function takeUnbuilt(tree: Mapping): Problem[] {
 
 function judge(row: Row, path: Path, tree: Mapping): Problem[] {
   const value = valueAt(tree, path);
-  const nothing = value === null && row.says === undefined;
-  if (!nothing && row.idle?.(value) === true) return [];
+  if (value !== null && row.idle?.(value) === true) return [];
   remove(tree, path);
-  return nothing ? [] : [{ path, text: row.says?.(path, value) ?? 'is not acted on by this version; remove it' }];
+  return value === null ? [] : [{ path, text: 'is not acted on by this version; remove it' }];
 }
 
 function placesOf(pattern: readonly string[], value: unknown, path: Path): Path[] {
@@ -69,15 +62,6 @@ function placesOf(pattern: readonly string[], value: unknown, path: Path): Path[
 function remove(tree: Mapping, path: Path): void {
   const parent = valueAt(tree, path.slice(0, -1));
   if (isMapping(parent)) delete parent[String(path.at(-1))];
-}
-
-function unbuiltType(server: unknown): string | undefined {
-  const type = valueAt(server, ['type']);
-  return UNBUILT_TYPES.find((word) => word === type);
-}
-
-function typeSentence(_path: Path, value: unknown): string {
-  return `is of type ${unbuiltType(value)}, which is not in this version; remove it`;
 }
 
 function isEmpty(value: unknown): boolean {

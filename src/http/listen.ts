@@ -6,6 +6,9 @@ export interface ListenOptions {
   readonly port: number;
 }
 
+/** Where the TCP listener listens: an address, or the path of a Unix socket. */
+export type TcpAddress = Address | { readonly socket: string };
+
 export interface Address {
   readonly host: string;
   readonly port: number;

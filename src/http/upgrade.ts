@@ -8,6 +8,7 @@ import type { Clock } from '../ports/clock.ts';
 import type { Log } from '../ports/log.ts';
 import type { Meter } from '../ports/meter.ts';
 import { MCP_SUBPROTOCOL } from '../protocol/subprotocol.ts';
+import { anonymous } from './anonymous.ts';
 import { type Authenticate, noTokenRefusal } from './authenticate.ts';
 import { judgeUpgrade } from './judge-upgrade.ts';
 import { REFUSALS, type Refused } from './refusals.ts';
@@ -158,11 +159,6 @@ function admit(request: FastifyRequest, session: string, identity: Identity, slo
   if (socket.destroyed) slot();
   else socket.once('close', slot);
   return { session, principal: principalOf(identity, { address: socket.remoteAddress ?? '', via: 'websocket' }) };
-}
-
-/** An anonymous caller is its own session: nothing is ever bound to more than one socket. */
-function anonymous(session: string, roles: readonly string[]): Identity {
-  return { issuer: 'anonymous', id: session, roles, scopes: [], claims: {}, expiresAt: null };
 }
 
 function refuse(verdict: Refused, reply: FastifyReply, { log, meter }: UpgradeDeps): FastifyReply {

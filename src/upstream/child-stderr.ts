@@ -10,7 +10,7 @@ const LINE_BYTES = 2048;
  * A child's stderr to the log as `upstream_stderr`: 20 lines a second of at most 2 KiB each. The lines over that rate are
  * counted and said once, as `upstream_stderr_dropped`, with the first line after them or at the end of the stream.
  */
-export function logStderr(stderr: Readable, log: Log, clock: Clock): void {
+export function logStderr(stderr: Readable, log: Log, clock: Clock, mask: (line: string) => string): void {
   let windowStart = clock.elapsed();
   let logged = 0;
   let dropped = 0;
@@ -34,8 +34,8 @@ export function logStderr(stderr: Readable, log: Log, clock: Clock): void {
   };
   const reader = lineReader({
     maxLine: LINE_BYTES,
-    onLine: (line) => write({ line }),
-    onOversize: ({ head }) => write({ line: head.slice(0, LINE_BYTES), cut: true }),
+    onLine: (line) => write({ line: mask(line) }),
+    onOversize: ({ head }) => write({ line: mask(head.slice(0, LINE_BYTES)), cut: true }),
     onEnd: sayDropped,
   });
   stderr.on('data', (chunk: Buffer) => reader.push(chunk));

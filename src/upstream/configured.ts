@@ -1,12 +1,15 @@
-import type { Config, ServerConfig } from '../config/schema.ts';
+import type { Config, Limits, ServerConfig } from '../config/schema.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { Log } from '../ports/log.ts';
 import type { Meter } from '../ports/meter.ts';
 import type { Dial } from '../ports/transport.ts';
 import { dialModule } from './module.ts';
 import type { UpstreamOptions } from './pool.ts';
+import { dialSse } from './sse.ts';
 import { dialStdio } from './stdio.ts';
 import { dialStreamableHttp } from './streamable-http.ts';
+import { dialTcp, tcpTarget } from './tcp.ts';
+import { dialWebSocket } from './websocket.ts';
 
 export interface ConfiguredDeps {
   readonly log: Log;
@@ -29,12 +32,13 @@ export function upstreamOptions({ mcpServers, limits }: Config, deps: Configured
     maxLinks: server.maxLinks,
     idle: server.idle,
     breaker: server.breaker,
-    dial: dialOf(server, limits.maxUpstreamMessage, deps),
+    dial: dialOf(server, limits, deps),
   }));
 }
 
-function dialOf(server: ServerConfig, maxMessage: number, deps: ConfiguredDeps): Dial {
+function dialOf(server: ServerConfig, limits: Limits, deps: ConfiguredDeps): Dial {
   const upstream = server.key;
+  const maxMessage = limits.maxUpstreamMessage;
   switch (server.type) {
     case 'stdio': {
       const { command, args, env, cwd } = server;
@@ -42,6 +46,14 @@ function dialOf(server: ServerConfig, maxMessage: number, deps: ConfiguredDeps):
     }
     case 'http':
       return dialStreamableHttp({ url: server.url, headers: server.headers, maxMessage }, { ...deps, upstream });
+    case 'sse':
+      return dialSse({ url: server.url, headers: server.headers, maxMessage }, { ...deps, upstream });
+    case 'ws': {
+      const { url, headers } = server;
+      return dialWebSocket({ url, headers, maxMessage, heartbeat: limits }, { ...deps, upstream });
+    }
+    case 'tcp':
+      return dialTcp({ ...tcpTarget(server.url), maxMessage }, { ...deps, upstream });
     case 'module':
       return dialModule({ path: server.module }, { ...deps, upstream });
   }

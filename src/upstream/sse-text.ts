@@ -11,6 +11,8 @@ export interface Cursor {
 export interface EventsHeard {
   /** The data of one event, its lines joined by LF. */
   message(text: string): void;
+  /** An event of another type than `message`, for whoever knows such. */
+  other?(type: string, data: string): void;
   /** The stream is over: it ended, was cut off, or was given up for an event over the limit. Once. */
   over(why: 'ended' | 'too_large'): void;
 }
@@ -45,7 +47,9 @@ export function readEvents(answer: IncomingMessage, max: number, cursor: Cursor,
       if (!open) return;
       if (exceeds(data, max)) return finish('too_large');
       if (id !== undefined) cursor.lastEventId = HEADER_SAFE.test(id) ? id : undefined;
-      if (data !== '' && (event === undefined || event === 'message')) heard.message(data);
+      if (data === '') return;
+      if (event === undefined || event === 'message') heard.message(data);
+      else heard.other?.(event, data);
     },
   });
   answer.on('data', (chunk: Buffer) => {

@@ -6,6 +6,7 @@ import { batchedWrites } from '../transport/batched-writes.ts';
 import { droppedAnswerId } from '../transport/dropped-answer.ts';
 import { frameLine, type LineReader, lineReader, type OversizeLine } from '../transport/line-framing.ts';
 import { logStderr } from './child-stderr.ts';
+import { masking } from './masking.ts';
 import { type Exit, type ProcessGroup, type StopGrace, startGroup } from './process-group.ts';
 import { safeEnvironment } from './safe-environment.ts';
 
@@ -48,7 +49,7 @@ export function dialStdio(options: StdioOptions, deps: StdioDeps): Dial {
     });
     if (signal.aborted) await group.stop();
     signal.throwIfAborted();
-    return new StdioChannel(group, options.maxMessage, receiver, deps);
+    return new StdioChannel(group, options, receiver, deps);
   };
 }
 
@@ -64,6 +65,7 @@ class StdioChannel implements Channel {
   readonly #reader: LineReader;
   readonly #maxMessage: number;
   readonly #batch: () => void;
+  readonly #mask: (line: string) => string;
   #stopped: Promise<void> | undefined;
   #closing: Promise<void> | undefined;
   #exit: Exit | undefined;
@@ -74,7 +76,8 @@ class StdioChannel implements Channel {
   #cancelLinger: Cancel = () => {};
   #release = () => {};
 
-  constructor(group: ProcessGroup, maxMessage: number, receiver: Receiver, deps: StdioDeps) {
+  constructor(group: ProcessGroup, { maxMessage, env }: StdioOptions, receiver: Receiver, deps: StdioDeps) {
+    this.#mask = masking(Object.values(env ?? {}));
     this.#group = group;
     this.#receiver = receiver;
     this.#deps = deps;
@@ -147,7 +150,7 @@ class StdioChannel implements Channel {
       this.#brokenPipe = error;
       void this.#stop();
     });
-    logStderr(stderr, this.#log, this.#deps.clock);
+    logStderr(stderr, this.#log, this.#deps.clock, this.#mask);
     void exited.then((exit) => {
       this.#exit = exit;
       void this.#stop();

@@ -1,5 +1,5 @@
 import { type KnownKey, knownKeys } from '../../src/config/known-keys.ts';
-import { UNBUILT, UNBUILT_TYPES } from '../../src/config/unbuilt.ts';
+import { UNBUILT } from '../../src/config/unbuilt.ts';
 
 /** docs/configuration.md as the schema says it; `npx vitest run test/unit/config-documented.test.ts -u` writes it. */
 export function configurationPage(): string {
@@ -44,12 +44,12 @@ function row(key: KnownKey): string {
 }
 
 function refused(): string {
-  const keys = UNBUILT.filter((entry) => entry.says === undefined).map((entry) => `\`${entry.key}\``);
+  const keys = UNBUILT.map((entry) => `\`${entry.key}\``);
   return `
 ## Known, and refused by this version
 
 These keys belong to the contract and nothing acts on them yet. Setting one stops the start; \`null\`, and the empty list or zero where
 that is the default, is accepted: ${keys.join(', ')}.
 
-Upstreams of type ${UNBUILT_TYPES.map((type) => `\`${type}\``).join(', ')} (or with a URL of that scheme) are refused in the same way. Of \`audit.arguments\`, \`none\` and \`keys\` are accepted.`;
+Of \`audit.arguments\`, \`none\` and \`keys\` are accepted.`;
 }

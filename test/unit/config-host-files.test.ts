@@ -14,6 +14,12 @@ test.each([
   ['{ type: streamableHttp, url: "https://h/mcp" }', 'http'],
   ['{ transport: streamable-http, type: http, url: "https://h/mcp" }', 'http'],
   ['{ module: ./x.js }', 'module'],
+  ['{ type: sse, url: "https://h/sse" }', 'sse'],
+  ['{ url: "wss://h/mcp" }', 'ws'],
+  ['{ url: "WS://h/mcp" }', 'ws'],
+  ['{ type: ws, url: "ws://h/mcp" }', 'ws'],
+  ['{ url: "tcp://127.0.0.1:7000" }', 'tcp'],
+  ['{ url: "tcp://[::1]:7000/" }', 'tcp'],
 ])('%s is of type %s', (entry, type) => {
   expect(accepted(servers(`  a: ${entry}`)).mcpServers).toMatchObject([{ key: 'a', type }]);
 });
@@ -30,9 +36,18 @@ test.each([
   ['{ command: x, disabled: perhaps }', 'mcpServers.a.disabled must be true or false'],
   ['{ command: x, headers: {} }', 'mcpServers.a.headers does not apply to this kind of upstream; remove it'],
   ['null', 'mcpServers.a must be a mapping'],
-  ['{ type: sse, url: "https://h/" }', 'mcpServers.a is of type sse, which is not in this version; remove it'],
-  ['{ url: "wss://h/" }', 'mcpServers.a is of type ws, which is not in this version; remove it'],
-  ['{ url: "tcp://127.0.0.1:7" }', 'mcpServers.a is of type tcp, which is not in this version; remove it'],
+  ['{ type: ws, url: "https://h/" }', 'mcpServers.a.url must be a ws or wss URL without user name and password'],
+  ['{ url: "wss://a:b@h/" }', 'mcpServers.a.url must be a ws or wss URL without user name and password'],
+  ['{ type: sse, url: "wss://h/" }', 'mcpServers.a.url must be an http or https URL without user name and password'],
+  ...['tcp://127.0.0.1', 'tcp://h:7/path', 'tcp://a:b@h:7', 'tcp://h:7?x', 'tcp://h:0'].map((url) => [
+    `{ url: "${url}" }`,
+    'mcpServers.a.url must be a URL such as tcp://127.0.0.1:7000, with a port and nothing behind it',
+  ]),
+  ['{ url: "tcp://h:7", headers: {} }', 'mcpServers.a.headers does not apply to this kind of upstream; remove it'],
+  [
+    '{ url: "ws://h/", headers: { Sec-WebSocket-Key: x } }',
+    'mcpServers.a.headers.Sec-WebSocket-Key is a header that the gateway sets itself',
+  ],
 ])('%s is refused', (entry, sentence) => {
   expect(problems(servers(`  a: ${entry}`))).toEqual([sentence]);
 });

@@ -5,7 +5,7 @@ import { stringify } from 'yaml';
 import { knownKeys } from '../../src/config/known-keys.ts';
 import { loadConfig } from '../../src/config/load.ts';
 import { nearest } from '../../src/config/nearest.ts';
-import { ANONYMOUS, jwtFile, problems } from '../support/config-fixtures.ts';
+import { ANONYMOUS, accepted, jwtFile, problems } from '../support/config-fixtures.ts';
 
 const DURATION = 'a positive duration such as 500ms, 10s, 5m, 24h or 30d';
 const SECRET = '{ secret: "0123456789abcdef0123456789abcdef" }';
@@ -176,10 +176,36 @@ describe('YAML', () => {
   });
 });
 
+describe('a TCP listener', () => {
+  test.each([
+    ['{ host: 127.0.0.1, port: 7000 }', []],
+    ['{ port: 0 }', []],
+    ['{ host: "[::1]", port: 7000 }', []],
+    ['{ socket: a.sock }', []],
+    ['{}', ['listen.tcp must hold either port or socket']],
+    ['{ port: 7000, socket: a.sock }', ['listen.tcp must hold either port or socket']],
+    ['{ host: localhost, socket: a.sock }', ['listen.tcp.host has no meaning beside socket']],
+    ['{ host: 0.0.0.0, port: 7000 }', ['listen.tcp.host must be a loopback address']],
+  ])('%s', (tcp, sentences) => {
+    expect(problems(`${ANONYMOUS}listen: { tcp: ${tcp} }`)).toEqual(sentences);
+  });
+
+  test('is for anonymous callers', () => {
+    expect(problems(`${jwtFile()}listen: { tcp: { port: 7000 } }`)).toEqual([
+      'listen.tcp needs auth.mode to be anonymous: a TCP client carries no token',
+    ]);
+  });
+
+  test('has its socket beside the file', () => {
+    expect(accepted(`${ANONYMOUS}listen: { tcp: { socket: run/a.sock } }`).listen.tcp).toEqual({
+      socket: '/srv/run/a.sock',
+    });
+  });
+});
+
 describe('keys this version does not act on', () => {
   const REFUSED = [
     'listen: { tls: { certFile: a, keyFile: b } }',
-    'listen: { tcp: { socket: a } }',
     'listen: { trustedProxies: [10.0.0.0/8] }',
     'admin: { port: 1, tokenFile: a }',
     'seal: { keys: [a] }',
