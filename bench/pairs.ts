@@ -1,4 +1,4 @@
-/** One side of a comparison: runs the work once and returns what it cost. */
+/** One side of a comparison: runs a slice of the work and returns what it cost. */
 export type Side = () => Promise<number>;
 
 export interface Ratio {
@@ -7,28 +7,37 @@ export interface Ratio {
   readonly b: number;
 }
 
-export const PAIRS = 5;
-const WARM_UPS = 3;
+interface Costs {
+  readonly a: number;
+  readonly b: number;
+}
 
-/**
- * Runs A and B in turn, five pairs, and compares pair by pair: what slows the machine slows both. The warm-up is long
- * enough for both to be compiled: a gateway runs for days.
- */
+export const PAIRS = 5;
+/** A pair is this many slices of each side, in turn: what slows the machine for a second then slows both. */
+const SLICES = 12;
+const WARM_UP_SLICES = 12;
+
+/** Compares five pairs after a warm-up long enough for both sides to be compiled: a gateway runs for days. */
 export async function compare(a: Side, b: Side): Promise<Ratio> {
-  for (let round = 0; round < WARM_UPS; round += 1) {
-    await a();
-    await b();
-  }
-  const costs: { a: number; b: number }[] = [];
-  for (let pair = 0; pair < PAIRS; pair += 1) {
-    const cost = pair % 2 === 0 ? { a: await a(), b: await b() } : { b: await b(), a: await a() };
-    costs.push(cost);
-  }
+  await pair(a, b, WARM_UP_SLICES);
+  const costs: Costs[] = [];
+  for (let at = 0; at < PAIRS; at += 1) costs.push(await pair(a, b, SLICES));
   return {
     median: median(costs.map((cost) => cost.a / cost.b)),
     a: median(costs.map((cost) => cost.a)),
     b: median(costs.map((cost) => cost.b)),
   };
+}
+
+/** The mean cost of a slice of each side; which of the two goes first alternates. */
+async function pair(a: Side, b: Side, slices: number): Promise<Costs> {
+  const sum = { a: 0, b: 0 };
+  for (let slice = 0; slice < slices; slice += 1) {
+    const cost = slice % 2 === 0 ? { a: await a(), b: await b() } : { b: await b(), a: await a() };
+    sum.a += cost.a;
+    sum.b += cost.b;
+  }
+  return { a: sum.a / slices, b: sum.b / slices };
 }
 
 function median(values: readonly number[]): number {

@@ -11,8 +11,8 @@ interface Row {
   readonly detail: string;
 }
 
-const SMALL: Call = { tool: '', data: 'x'.repeat(64), calls: 20_000, inFlight: 16 };
-const LARGE: Call = { tool: '', data: 'x'.repeat(100_000), calls: 500, inFlight: 16 };
+const SMALL: Call = { tool: '', data: 'x'.repeat(64), calls: 4000, inFlight: 16 };
+const LARGE: Call = { tool: '', data: 'x'.repeat(100_000), calls: 60, inFlight: 16 };
 const USUAL: GatewayShape = { tools: 10, rules: 2 };
 const IDLE_SESSIONS = 1000;
 

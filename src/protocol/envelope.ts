@@ -124,18 +124,17 @@ function classify(text: string, root: ObjectNode): Message | undefined {
   return field(root, 'method') === undefined ? response(located) : call(located);
 }
 
-function call(located: Located): Request | Notification | undefined {
-  const { text, root } = located;
+/** Members are named one by one where messages are made: spreading `located` costs a microsecond on each. */
+function call({ text, root, params, meta }: Located): Request | Notification | undefined {
   const method = stringField(text, root, 'method');
   if (method === undefined || field(root, 'result') !== undefined || field(root, 'error') !== undefined)
     return undefined;
-  if (field(root, 'id') === undefined) return { kind: 'notification', method, ...located };
+  if (field(root, 'id') === undefined) return { kind: 'notification', method, text, root, params, meta };
   const id = idField(text, root, 'id');
-  return id === undefined ? undefined : { kind: 'request', id, method, ...located };
+  return id === undefined ? undefined : { kind: 'request', id, method, text, root, params, meta };
 }
 
-function response(located: Located): Response | undefined {
-  const { text, root } = located;
+function response({ text, root, params, meta }: Located): Response | undefined {
   const result = field(root, 'result');
   const error = field(root, 'error');
   const payload = result ?? error;
@@ -144,9 +143,9 @@ function response(located: Located): Response | undefined {
   if (outcome === 'error' && !isErrorObject(text, payload.inner)) return undefined;
   const idMember = field(root, 'id');
   const id = idMember === undefined ? undefined : scalar(text, idMember);
-  if (id === null && outcome === 'error') return { kind: 'response', id, outcome, payload, ...located };
+  if (id === null && outcome === 'error') return { kind: 'response', id, outcome, payload, text, root, params, meta };
   const known = idValue(id);
-  return known === undefined ? undefined : { kind: 'response', id: known, outcome, payload, ...located };
+  return known === undefined ? undefined : { kind: 'response', id: known, outcome, payload, text, root, params, meta };
 }
 
 /** JSON-RPC 2.0 section 5.1: an integer code and a text. */

@@ -50,7 +50,7 @@ export class JsonText {
   /** First position at or after `at` that is not white space (RFC 8259 section 2). */
   skipSpace(at: number): number {
     let next = at;
-    while (isSpace(this.text.charCodeAt(next))) next += 1;
+    while (this.text.charCodeAt(next) <= 0x20) next += 1;
     return next;
   }
 

@@ -14,6 +14,7 @@ import { tellEvents } from './link-events.ts';
 import { outgoingText, settle } from './link-text.ts';
 import { PendingTable } from './pending.ts';
 import { Questions } from './questions.ts';
+import { timeLimit } from './time-limit.ts';
 import { unlessAborted } from './unless-aborted.ts';
 
 export interface LinkOptions {
@@ -87,34 +88,23 @@ class TextLink implements Link, Receiver {
   }
 
   async open(signal?: AbortSignal): Promise<void> {
-    const abort = new AbortController();
     const { clock, dial } = this.deps;
-    const { startTimeout } = this.options;
-    const stop = (cause: unknown) => {
-      abort.abort(cause);
-      void this.channel?.close();
-    };
-    const late = clock.after(startTimeout, () => stop(new Error(`no answer to initialize within ${startTimeout} ms`)));
-    const unwanted = () => stop(signal?.reason);
-    signal?.addEventListener('abort', unwanted);
+    const { startTimeout, capabilities } = this.options;
+    const limit = timeLimit(clock, startTimeout, signal, () => void this.channel?.close());
     try {
-      signal?.throwIfAborted();
-      this.channel = await unlessAborted(dial(this, abort.signal), abort.signal);
-      abort.signal.throwIfAborted();
-      this.peer = await handshake(
-        (method, params) => this.ask(method, params, startTimeout),
-        (text) => this.channel?.send(text) ?? false,
-        this.options.capabilities,
-      );
+      limit.signal.throwIfAborted();
+      this.channel = await unlessAborted(dial(this, limit.signal), limit.signal);
+      limit.signal.throwIfAborted();
+      const ask = (method: string, params: string) => this.ask(method, params, startTimeout);
+      this.peer = await handshake(ask, (text) => this.channel?.send(text) ?? false, capabilities);
       if (this.state === 'closed') throw this.cause ?? new Error('closed while opening');
       this.state = 'live';
     } catch (error) {
       this.state = 'closed';
       await this.channel?.close();
-      throw abort.signal.aborted ? abort.signal.reason : (this.cause ?? error);
+      throw limit.signal.aborted ? limit.signal.reason : (this.cause ?? error);
     } finally {
-      late();
-      signal?.removeEventListener('abort', unwanted);
+      limit.end();
     }
   }
 
