@@ -1,3 +1,4 @@
+import { nearest } from './nearest.ts';
 import { isMapping, type Mapping, type Path, type Problem, pathText } from './problem.ts';
 import { parseFlag } from './units.ts';
 
@@ -94,7 +95,7 @@ function readEntry(entry: Mapping): { readonly entry: Mapping } | { readonly pro
   if (read === undefined && said !== undefined) {
     return fault(`must be one of ${[...TYPES.keys()].join(', ')}`, type === undefined ? 'transport' : 'type');
   }
-  if (read === undefined) return fault('must hold exactly one of command, url and module');
+  if (read === undefined) return fault(`must hold exactly one of command, url and module${hint(rest)}`);
   if (transport !== undefined && TYPES.get(String(transport)) !== read)
     return fault('says something else than type', 'transport');
   return { entry: { ...rest, type: read } };
@@ -104,9 +105,21 @@ function fault(text: string, ...path: readonly string[]): { readonly problem: Pr
   return { problem: { path, text } };
 }
 
+/** What was perhaps meant by a key that is close to one of the three. */
+function hint(entry: Mapping): string {
+  for (const key of Object.keys(entry)) {
+    const meant = nearest(key, WAYS);
+    if (meant !== undefined && meant !== key) return `; did you mean \`${meant}\` by \`${key}\`?`;
+  }
+  return '';
+}
+
+/** How an upstream is reached, one key each. */
+const WAYS = ['command', 'url', 'module'];
+
 /** The type an entry shows by the one key that says how it is reached. */
 function typeBy(entry: Mapping): string | undefined {
-  const ways = ['command', 'url', 'module'].filter((key) => entry[key] !== undefined);
+  const ways = WAYS.filter((key) => entry[key] !== undefined);
   if (ways.length !== 1) return undefined;
   if (entry.command !== undefined) return 'stdio';
   if (entry.module !== undefined) return 'module';

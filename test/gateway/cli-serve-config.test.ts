@@ -52,7 +52,7 @@ mcpServers:
 `;
   const sentences = await refusal(yaml, env);
   expect(sentences).toEqual([
-    'mcpServers.one must hold exactly one of command, url and module',
+    'mcpServers.one must hold exactly one of command, url and module; did you mean `command` by `comand`?',
     'mcpServers.two.url must be an http or https URL without user name and password',
     'unknown key `limits.inFligt`; did you mean `limits.inFlight`?',
     'unknown key `lisen`; did you mean `listen`?',

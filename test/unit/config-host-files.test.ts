@@ -32,6 +32,10 @@ test.each([
   ['{ type: stdio, transport: http, command: x }', 'mcpServers.a.transport says something else than type'],
   ['{ command: x, url: "https://h/" }', 'mcpServers.a must hold exactly one of command, url and module'],
   ['{}', 'mcpServers.a must hold exactly one of command, url and module'],
+  [
+    '{ comand: node }',
+    'mcpServers.a must hold exactly one of command, url and module; did you mean `command` by `comand`?',
+  ],
   ['{ type: stdio }', 'mcpServers.a.command is required: the name or path of a program'],
   ['{ command: x, disabled: perhaps }', 'mcpServers.a.disabled must be true or false'],
   ['{ command: x, headers: {} }', 'mcpServers.a.headers does not apply to this kind of upstream; remove it'],
