@@ -181,3 +181,10 @@ test('a key server that cannot be reached is 503 and no fault of the token', asy
   ]);
   expect(JSON.stringify(gone.log)).not.toContain(token);
 });
+
+test('the metadata document is nobody’s way in: an upgrade of its path is no route', async () => {
+  for (const path of ['/.well-known/oauth-protected-resource', '/.well-known/oauth-protected-resource/mcp']) {
+    const answer = await upgrade(gateway().url, { path });
+    expect([answer.status, answer.body]).toEqual([404, '{"error":"not_found"}']);
+  }
+});
