@@ -8,6 +8,7 @@ const record = recordFile();
 const gateway = fileGateway({
   mcpServers: {
     a: stdioUpstream('asking.mjs', [record.path], { timeout: '1500ms' }),
+    h: stdioUpstream('asking.mjs', [record.path], { timeout: '300ms' }),
     b: stdioUpstream('asking.mjs', [record.path], { isolation: 'shared' }),
   },
 });
@@ -106,12 +107,14 @@ describe('a question of an upstream', () => {
 
   test('stops the clock of the call while it is open', async () => {
     client = await open();
-    client.send(toolCall(1, 'a__elicit', { message: 'slow human' }));
+    client.send(toolCall(1, 'h__elicit', { message: 'slow human' }));
     expect(await client.json()).toMatchObject({ id: 'g1' });
-    client.send(toolCall(2, 'a__withdraw'));
-    for (const _ of [1, 2, 3]) await client.json();
-    client.send(toolCall(3, 'a__withdraw'));
-    for (const _ of [1, 2, 3]) await client.json();
+    // Two calls on another link, each of which takes 200 ms: longer together than the first has.
+    for (const id of [2, 3]) {
+      expect(await client.ask(toolCall(id, 'a__withdraw'))).toMatchObject({ method: 'elicitation/create' });
+      await client.json();
+      await client.json();
+    }
     client.send({ jsonrpc: '2.0', id: 'g1', result: { action: 'accept', content: {} } });
     expect(await client.json()).toEqual(outcome(1, { action: 'accept', content: {} }));
   });

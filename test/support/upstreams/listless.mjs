@@ -1,8 +1,8 @@
-// Initialises as it should and dies when it is asked for its tools. Its argument is a file that records each start.
+// Initialises as it should and dies when it is asked for its tools. Its argument is a file that records when each start was.
 import { appendFileSync } from 'node:fs';
 import { createInterface } from 'node:readline';
 
-appendFileSync(process.argv[2], 'started\n');
+appendFileSync(process.argv[2], `${Date.now()}\n`);
 createInterface({ input: process.stdin }).on('line', (line) => {
   const { id, method } = JSON.parse(line);
   if (method === 'tools/list') process.exit(1);
