@@ -1,5 +1,6 @@
 import type { ClientCapabilities } from '../protocol/capabilities.ts';
 import type { Notification, Request, Response } from '../protocol/envelope.ts';
+import type { Era } from '../protocol/era.ts';
 import type { Fault, WireError } from '../protocol/errors.ts';
 import type { ListKind } from './meter.ts';
 
@@ -17,14 +18,23 @@ export interface Link {
   ask(method: string, params?: string, timeoutMs?: number): Promise<string>;
   /** Forwards a caller's request under an id of this link; exactly one of the reply's `answered` and `failed` is called, once, never synchronously. */
   relay(outgoing: Outgoing, reply: Reply): Relayed;
-  /** Sends a notification; lost where the link is not live. */
+  /** Sends a notification; lost where the link is not live, or is of the modern era, which has no notifications of clients but cancellations. */
   notify(text: string): void;
+  /**
+   * From now on, and while the link lives, updates of `uri` are heard: by `resources/subscribe`, or by the link's one
+   * `subscriptions/listen`, replaced without a gap. Rejects with a Fault or an AnsweredError.
+   */
+  subscribe(uri: string): Promise<void>;
+  unsubscribe(uri: string): Promise<void>;
+  /** The least level of log messages wanted (RFC 5424 names). On a modern link requests name it from now on; where the upstream does not log, nothing is done. */
+  setLevel(level: string): Promise<void>;
   /** Ends the link. Calls in flight fail with upstream_closed. Idempotent. */
   close(): Promise<void>;
 }
 
-/** What an upstream said of itself in its answer to `initialize`. */
+/** What an upstream said of itself in its answer to `initialize` or `server/discover`. */
 export interface Peer {
+  readonly era: Era;
   readonly protocolVersion: string;
   readonly capabilities: Readonly<Record<string, unknown>>;
   readonly instructions: string | undefined;
@@ -35,6 +45,12 @@ export interface Outgoing {
   /** What policy judged and the upstream is to see: its original name, the URI. */
   readonly name?: string;
   readonly uri?: string;
+  /** Only a modern link sends the rest; a handshake link leaves it out. What the request declares; absent: what the link does. */
+  readonly declares?: ClientCapabilities;
+  /** The level of the log messages wanted with this request; absent: the link's own. */
+  readonly logLevel?: string;
+  /** Of a request sent again after `input_required`: the JSON text of `inputResponses` and the upstream's own `requestState`. The message's own are never forwarded. */
+  readonly inputs?: { readonly responses: string | undefined; readonly state: string | undefined };
 }
 
 export interface Reply {
@@ -83,8 +99,26 @@ export interface Question {
 /** The upstream no longer wants an answer, or is gone. `notification` is its own cancellation. Idempotent. */
 export type Withdraw = (notification?: Notification) => void;
 
+/** The one call a leased link serves at a time: what the upstream asks and says on it belongs to that call. */
+export interface Tenant {
+  asked(question: Question): Withdraw;
+  logged(notification: Notification): void;
+}
+
+export interface Lease {
+  readonly link: Link;
+  /** Once. `clean`: the call ended by its answer, so the link may serve the next; otherwise it is closed. */
+  release(clean: boolean): void;
+}
+
 /** How a session reaches the upstreams. */
 export interface Links {
+  /**
+   * A link of the session's own that serves this call alone until it is released, initialised with all that the gateway
+   * can carry, where the upstream is of the handshake era and not shared. Elsewhere it is the link `acquire` gives, whose
+   * release does nothing. Rejects with a Fault: `at_capacity` when all the session's leases are in use.
+   */
+  lease(upstream: string, user: LinkUser, tenant: Tenant): Promise<Lease>;
   /** The link that serves this session: its own or the shared one. Rejects with a Fault; a ready link comes without a promise. */
   acquire(upstream: string, user: LinkUser): Link | Promise<Link>;
   /**

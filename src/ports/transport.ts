@@ -1,10 +1,12 @@
+import type { Era } from '../protocol/era.ts';
+
 /** A duplex channel of JSON-RPC messages as text: one compact message a call, no framing, no parsing. */
 export interface Channel {
   /**
    * Queues one message, in order. Returns when queued, not when drained. `id` is set when the message is a request, so
    * that a channel that can fail one message (HTTP) can name it. False once the channel has ended: nothing was queued.
    */
-  send(message: string, id?: number): boolean;
+  send(message: string, id?: number, about?: About): boolean;
   /** No answer to this id is wanted any more: it was cancelled, timed out, or came another way. Unknown ids are ignored. */
   forget?(id: number): void;
   /** Bytes that `send` has taken and the peer has not; absent where nothing waits for the peer to read. */
@@ -14,6 +16,13 @@ export interface Channel {
   resume(): void;
   /** Ends the channel and all it opened. Idempotent; resolves when nothing of it is left. */
   close(): Promise<void>;
+}
+
+/** What a request is about, for a channel that says so beside the message (Streamable HTTP of 2026-07-28: `Mcp-Method`, `Mcp-Name`). */
+export interface About {
+  readonly method: string;
+  /** The tool's or prompt's name, or the URI. */
+  readonly name: string | undefined;
 }
 
 /** What a channel tells its owner. Installed before anything is read, so no message is lost. */
@@ -33,5 +42,8 @@ export interface ChannelFailure {
   sessionGone?: true;
 }
 
-/** Opens a channel. Resolves when it can carry messages; rejects with the cause, having released everything. */
-export type Dial = (receiver: Receiver, signal: AbortSignal) => Promise<Channel>;
+/**
+ * Opens a channel on which messages of this era are spoken; most channels carry both alike, and absent means handshake.
+ * Resolves when it can carry messages; rejects with the cause, having released everything.
+ */
+export type Dial = (receiver: Receiver, signal: AbortSignal, era?: Era) => Promise<Channel>;

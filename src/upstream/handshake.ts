@@ -26,5 +26,5 @@ export async function handshake(
   if (!answer.success) throw new Error('the answer to initialize is not one of a handshake revision');
   send(notificationText('notifications/initialized'));
   const { protocolVersion, instructions } = answer.data;
-  return { protocolVersion, capabilities: answer.data.capabilities, instructions };
+  return { era: 'handshake', protocolVersion, capabilities: answer.data.capabilities, instructions };
 }

@@ -58,7 +58,7 @@ export async function openLink(
 class TextLink implements Link, Receiver {
   readonly upstream: string;
   readonly isolation: 'session' | 'shared';
-  peer: Peer = { protocolVersion: '', capabilities: {}, instructions: undefined };
+  peer: Peer = { era: 'handshake', protocolVersion: '', capabilities: {}, instructions: undefined };
   private readonly options: LinkOptions;
   private readonly deps: LinkDeps;
   private readonly events: LinkEvents;
@@ -133,6 +133,19 @@ class TextLink implements Link, Receiver {
 
   notify(text: string): void {
     if (this.state === 'live') this.channel?.send(text);
+  }
+
+  async subscribe(uri: string): Promise<void> {
+    await this.ask('resources/subscribe', JSON.stringify({ uri }));
+  }
+
+  async unsubscribe(uri: string): Promise<void> {
+    await this.ask('resources/unsubscribe', JSON.stringify({ uri }));
+  }
+
+  async setLevel(level: string): Promise<void> {
+    if (this.peer.capabilities.logging === undefined) return;
+    await this.ask('logging/setLevel', JSON.stringify({ level }), this.options.startTimeout);
   }
 
   async close(): Promise<void> {

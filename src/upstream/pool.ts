@@ -1,13 +1,15 @@
 import type { Clock } from '../ports/clock.ts';
-import type { Link, Links, LinkUser } from '../ports/link.ts';
+import type { Lease, Link, Links, LinkUser, Tenant } from '../ports/link.ts';
 import type { Log } from '../ports/log.ts';
 import type { ListKind, Meter } from '../ports/meter.ts';
 import type { Dial } from '../ports/transport.ts';
 import { EVERY_CAPABILITY, NO_CAPABILITIES } from '../protocol/capabilities.ts';
 import { type Notification, stringField } from '../protocol/envelope.ts';
 import type { BreakerLimits } from './breaker.ts';
+import { LeasedLinks } from './leased-links.ts';
 import { type LinkOptions, openLink } from './link.ts';
 import { askOnceMore } from './once-more.ts';
+import { Openings } from './openings.ts';
 import { SessionLinks } from './session-links.ts';
 import { SharedSubscriptions } from './shared-subscriptions.ts';
 import { Supervisor } from './supervisor.ts';
@@ -39,6 +41,7 @@ interface Upstream {
   readonly shared: SharedSubscriptions;
   /** Absent where everybody uses the shared link. */
   readonly sessions: SessionLinks | undefined;
+  readonly leases: LeasedLinks | undefined;
 }
 
 /** All upstreams and every link to them. */
@@ -56,6 +59,12 @@ export class UpstreamPool implements Links {
   acquire(upstream: string, user: LinkUser): Link | Promise<Link> {
     const { sessions, supervisor } = this.of(upstream);
     return sessions === undefined ? supervisor.acquire() : sessions.acquire(user);
+  }
+
+  async lease(upstream: string, user: LinkUser, tenant: Tenant): Promise<Lease> {
+    const { leases } = this.of(upstream);
+    if (leases !== undefined) return leases.lease(user, tenant);
+    return { link: await this.acquire(upstream, user), release: () => {} };
   }
 
   async subscribe(upstream: string, uri: string, user: LinkUser): Promise<void> {
@@ -86,14 +95,17 @@ export class UpstreamPool implements Links {
   }
 
   release(session: string): void {
-    for (const { sessions, supervisor, shared } of this.upstreams.values()) {
+    for (const { sessions, leases, supervisor, shared } of this.upstreams.values()) {
       sessions?.release(session);
+      leases?.release(session);
       shared.release(supervisor.link, session);
     }
   }
 
   async close(): Promise<void> {
-    await Promise.all([...this.upstreams.values()].flatMap((u) => [u.supervisor.close(), u.sessions?.close()]));
+    await Promise.all(
+      [...this.upstreams.values()].flatMap((u) => [u.supervisor.close(), u.sessions?.close(), u.leases?.close()]),
+    );
   }
 
   private of(upstream: string): Upstream {
@@ -132,16 +144,16 @@ function makeUpstream(options: UpstreamOptions, deps: PoolDeps, events: PoolEven
       logged: (notification) => logUpstream(own.log, notification),
     },
   );
-  if (isolation === 'shared') return { supervisor, shared, sessions: undefined };
-  const sessions = new SessionLinks({
+  if (isolation === 'shared') return { supervisor, shared, sessions: undefined, leases: undefined };
+  const openings = new Openings({
     ...options,
     ...own,
     links: links('session'),
     open: (linkEvents, declared, signal) =>
       openLink({ ...options, capabilities: declared }, linkDeps, linkEvents, signal),
-    listChanged: (kind) => events.listChanged(upstream, kind),
   });
-  return { supervisor, shared, sessions };
+  const common = { ...options, ...own, openings, listChanged: (kind: ListKind) => events.listChanged(upstream, kind) };
+  return { supervisor, shared, sessions: new SessionLinks(common), leases: new LeasedLinks(common) };
 }
 
 /** A shared link's log messages go to the gateway's log, never to callers: nobody knows whose call they are about. */

@@ -1,26 +1,20 @@
 import type { Cancel, Clock } from '../ports/clock.ts';
 import type { Link, LinkEvents, LinkUser } from '../ports/link.ts';
 import type { Log } from '../ports/log.ts';
-import type { Gauge, ListKind } from '../ports/meter.ts';
-import type { ClientCapabilities } from '../protocol/capabilities.ts';
+import type { ListKind } from '../ports/meter.ts';
 import { Fault } from '../protocol/errors.ts';
 import { backoff } from './backoff.ts';
-import { Breaker, type BreakerLimits } from './breaker.ts';
 import { askOnceMore } from './once-more.ts';
+import type { Openings } from './openings.ts';
 
 export interface SessionLinksDeps {
   readonly upstream: string;
-  readonly maxLinks: number;
-  /** Milliseconds for one request of the gateway's own. */
-  readonly startTimeout: number;
+  readonly openings: Openings;
   /** Milliseconds without a call or subscription after which a link is closed. */
   readonly idle: number;
-  readonly breaker: BreakerLimits;
-  readonly open: (events: LinkEvents, capabilities: ClientCapabilities, signal: AbortSignal) => Promise<Link>;
   readonly clock: Clock;
   readonly random: () => number;
   readonly log: Log;
-  readonly links: Gauge;
   /** A session link told of a change: the catalogue link has it too, or will. */
   readonly listChanged: (kind: ListKind) => void;
 }
@@ -43,14 +37,11 @@ export class SessionLinks {
   private readonly uses = new Map<string, Use>();
   /** The log level each session asked for, across its links. */
   private readonly levels = new Map<string, string>();
-  private readonly breaker: Breaker;
   /** Links on their way out. */
   private readonly endings = new Set<Promise<void>>();
-  private open = 0;
 
   constructor(deps: SessionLinksDeps) {
     this.deps = deps;
-    this.breaker = new Breaker(deps.breaker);
   }
 
   acquire(user: LinkUser): Link | Promise<Link> {
@@ -62,14 +53,14 @@ export class SessionLinks {
   async subscribe(uri: string, user: LinkUser): Promise<void> {
     const use = this.useOf(user);
     const source = { acquire: () => this.acquire(user), current: () => use.link };
-    await askOnceMore(source, (link) => subscribeOn(link, uri));
+    await askOnceMore(source, (link) => link.subscribe(uri));
     use.uris.add(uri);
   }
 
   async unsubscribe(uri: string, user: LinkUser): Promise<void> {
     const use = this.uses.get(user.session);
     if (use?.uris.delete(uri) !== true || use.link === undefined) return;
-    await (await use.link).ask('resources/unsubscribe', JSON.stringify({ uri }));
+    await (await use.link).unsubscribe(uri);
   }
 
   async setLevel(level: string, { session }: LinkUser): Promise<void> {
@@ -107,11 +98,6 @@ export class SessionLinks {
   }
 
   private connect(use: Use): Promise<Link> {
-    const wait = this.breaker.wait(this.deps.clock.elapsed());
-    if (wait > 0) return Promise.reject(new Fault('upstream_unavailable', { retryAfterMs: wait }));
-    if (this.open >= this.deps.maxLinks) return Promise.reject(new Fault('at_capacity', { retryAfterMs: 1000 }));
-    this.count(1);
-    this.breaker.started();
     const opening = this.dial(use).then(
       (link) => this.connected(use, link),
       (cause: unknown) => this.failed(use, cause),
@@ -122,7 +108,7 @@ export class SessionLinks {
 
   private dial(use: Use): Promise<Link> {
     const { user, ending } = use;
-    const { upstream, listChanged } = this.deps;
+    const { upstream, openings, listChanged } = this.deps;
     const events: LinkEvents = {
       listChanged: (kind) => {
         listChanged(kind);
@@ -134,13 +120,13 @@ export class SessionLinks {
       notified: (notification) => user.notified(notification),
       closed: (cause) => this.lost(use, cause),
     };
-    return this.deps.open(events, user.capabilities, ending.signal);
+    const { session, capabilities } = user;
+    return openings.link({ session, events, capabilities, signal: ending.signal });
   }
 
   private connected(use: Use, link: Link): Link {
-    this.breaker.connected();
     if (this.uses.get(use.user.session) !== use) {
-      this.count(-1);
+      this.deps.openings.gone();
       void link.close();
       throw new Fault('upstream_closed');
     }
@@ -153,31 +139,24 @@ export class SessionLinks {
   /** An upstream that logs is told before any call that follows; what it says below the level is dropped all the same. */
   private async tellLevel(session: string, link: Link): Promise<void> {
     const level = this.levels.get(session);
-    if (level === undefined || link.peer.capabilities.logging === undefined) return;
+    if (level === undefined) return;
     try {
-      await link.ask('logging/setLevel', JSON.stringify({ level }), this.deps.startTimeout);
+      await link.setLevel(level);
     } catch (err) {
       this.deps.log.warn('set_level_failed', { session, err });
     }
   }
 
   private failed(use: Use, cause: unknown): never {
-    this.count(-1);
     use.link = undefined;
-    if (use.ending.signal.aborted) {
-      this.breaker.abandoned();
-      throw new Fault('upstream_closed');
-    }
-    use.failures += 1;
-    this.breaker.failed(this.deps.clock.elapsed());
-    this.deps.log.warn('session_link_failed', { session: use.user.session, err: cause });
-    throw new Fault('upstream_unavailable', { cause, retryAfterMs: this.breaker.wait(this.deps.clock.elapsed()) });
+    if (!use.ending.signal.aborted) use.failures += 1;
+    throw cause;
   }
 
   private lost(use: Use, cause: Error | undefined): void {
     const { session } = use.user;
     if (this.uses.get(session) !== use || use.link === undefined) return;
-    this.count(-1);
+    this.deps.openings.gone();
     use.link = undefined;
     use.failures += 1;
     use.stopTimer();
@@ -201,7 +180,7 @@ export class SessionLinks {
     if (this.uses.get(use.user.session) !== use) return;
     const link = await this.acquire(use.user);
     for (const uri of [...use.uris]) {
-      await subscribeOn(link, uri).catch((err: unknown) => this.deps.log.warn('resubscribe_failed', { err }));
+      await link.subscribe(uri).catch((err: unknown) => this.deps.log.warn('resubscribe_failed', { err }));
       if (use.link !== link) return;
       use.user.updated(this.deps.upstream, uri);
     }
@@ -232,18 +211,9 @@ export class SessionLinks {
   private async closeLink(link: Link | Promise<Link>): Promise<void> {
     try {
       await (await link).close();
-      this.count(-1);
+      this.deps.openings.gone();
     } catch {
       // A link that failed to open has released everything itself.
     }
   }
-
-  private count(change: 1 | -1): void {
-    this.open += change;
-    this.deps.links.add(change);
-  }
-}
-
-async function subscribeOn(link: Link, uri: string): Promise<void> {
-  await link.ask('resources/subscribe', JSON.stringify({ uri }));
 }

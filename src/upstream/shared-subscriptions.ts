@@ -25,7 +25,7 @@ export class SharedSubscriptions {
       known.sessions.add(session);
       return known.answered;
     }
-    const answered = this.ask(link, 'resources/subscribe', uri).catch((cause: unknown) => {
+    const answered = this.turn(uri, () => link.subscribe(uri)).catch((cause: unknown) => {
       if (this.uris.get(uri) === subscribed) this.uris.delete(uri);
       throw cause;
     });
@@ -38,7 +38,7 @@ export class SharedSubscriptions {
     const sessions = this.uris.get(uri)?.sessions;
     if (sessions?.delete(session) !== true || sessions.size > 0) return;
     this.uris.delete(uri);
-    if (link !== undefined) await this.ask(link, 'resources/unsubscribe', uri);
+    if (link !== undefined) await this.turn(uri, () => link.unsubscribe(uri));
   }
 
   /** Ends all of one session's; nobody waits for the upstream. */
@@ -53,15 +53,14 @@ export class SharedSubscriptions {
   async restore(link: Link, restored: (uri: string) => void): Promise<void> {
     for (const uri of [...this.uris.keys()]) {
       if (!this.uris.has(uri)) continue;
-      await this.ask(link, 'resources/subscribe', uri).catch((err: unknown) => {
+      await this.turn(uri, () => link.subscribe(uri)).catch((err: unknown) => {
         this.log.warn('resubscribe_failed', { err });
       });
       restored(uri);
     }
   }
 
-  private ask(link: Link, method: string, uri: string): Promise<void> {
-    const send = async () => void (await link.ask(method, JSON.stringify({ uri })));
+  private turn(uri: string, send: () => Promise<void>): Promise<void> {
     const before = this.last.get(uri);
     const asked = before === undefined ? send() : before.then(send, send);
     this.last.set(uri, asked);

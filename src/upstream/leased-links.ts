@@ -1,0 +1,151 @@
+import type { Cancel, Clock } from '../ports/clock.ts';
+import type { Lease, Link, LinkEvents, LinkUser, Tenant } from '../ports/link.ts';
+import type { Log } from '../ports/log.ts';
+import type { ListKind } from '../ports/meter.ts';
+import { EVERY_CAPABILITY } from '../protocol/capabilities.ts';
+import { Fault, METHOD_NOT_FOUND, type WireError } from '../protocol/errors.ts';
+import type { Openings } from './openings.ts';
+
+export interface LeasedLinksDeps {
+  readonly openings: Openings;
+  /** Milliseconds without a call after which a link is closed. */
+  readonly idle: number;
+  readonly clock: Clock;
+  readonly log: Log;
+  /** A leased link told of a change: the catalogue link has it too, or will. */
+  readonly listChanged: (kind: ListKind) => void;
+}
+
+/** Links at once for the calls of one session. */
+const PER_SESSION = 4;
+const NOBODY: WireError = { code: METHOD_NOT_FOUND, message: 'Method not found' };
+
+/** One link and the call it serves now, if any. */
+interface Leased {
+  readonly session: string;
+  readonly ending: AbortController;
+  link: Link | undefined;
+  tenant: Tenant | undefined;
+  stopIdle: Cancel;
+}
+
+/**
+ * Links that serve one call at a time, each of one session: a handshake upstream that asks something on such a link asks
+ * it for that call, so its question can be put into the answer of a modern client's request.
+ */
+export class LeasedLinks {
+  private readonly deps: LeasedLinksDeps;
+  private readonly sessions = new Map<string, Set<Leased>>();
+  /** Links on their way out. */
+  private readonly endings = new Set<Promise<void>>();
+
+  constructor(deps: LeasedLinksDeps) {
+    this.deps = deps;
+  }
+
+  /** Rejects with a Fault: `at_capacity` when all this session's links serve a call. */
+  async lease(user: LinkUser, tenant: Tenant): Promise<Lease> {
+    const own = this.sessions.get(user.session) ?? new Set();
+    const idle = [...own].find((leased) => leased.tenant === undefined);
+    if (idle?.link !== undefined) return this.rent(idle, idle.link, tenant);
+    if (own.size >= PER_SESSION) throw new Fault('at_capacity', { retryAfterMs: 1000 });
+    const { session } = user;
+    const leased: Leased = { session, ending: new AbortController(), link: undefined, tenant, stopIdle: () => {} };
+    this.sessions.set(session, own.add(leased));
+    const link = await this.open(leased);
+    return this.rent(leased, link, tenant);
+  }
+
+  /** Closes the session's links, also those still being opened. */
+  release(session: string): void {
+    for (const leased of this.sessions.get(session) ?? []) this.end(leased);
+  }
+
+  /** Resolves when nothing is left, also of links whose session was released before. */
+  async close(): Promise<void> {
+    for (const session of [...this.sessions.keys()]) this.release(session);
+    await Promise.all(this.endings);
+  }
+
+  private async open(leased: Leased): Promise<Link> {
+    const { openings } = this.deps;
+    try {
+      const { session, ending } = leased;
+      const wanted = { session, events: this.events(leased), capabilities: EVERY_CAPABILITY, signal: ending.signal };
+      const link = await openings.link(wanted);
+      if (!ending.signal.aborted) {
+        leased.link = link;
+        return link;
+      }
+      openings.gone();
+      this.closing(link);
+      throw new Fault('upstream_closed');
+    } catch (cause) {
+      this.forget(leased);
+      throw cause;
+    }
+  }
+
+  private events(leased: Leased): LinkEvents {
+    const { log, listChanged } = this.deps;
+    return {
+      listChanged,
+      updated: () => {},
+      logged: (notification) => leased.tenant?.logged(notification),
+      asked: (question) => {
+        if (leased.tenant !== undefined) return leased.tenant.asked(question);
+        question.refuse(NOBODY);
+        return () => {};
+      },
+      closed: (cause) => {
+        log.warn('session_link_closed', { session: leased.session, err: cause });
+        this.lost(leased);
+      },
+    };
+  }
+
+  private rent(leased: Leased, link: Link, tenant: Tenant): Lease {
+    leased.stopIdle();
+    leased.tenant = tenant;
+    let isRented = true;
+    return {
+      link,
+      release: (clean) => {
+        if (isRented) this.vacate(leased, clean);
+        isRented = false;
+      },
+    };
+  }
+
+  /** What a call left unfinished could ask the next one's client: only a link whose call was answered is used again. */
+  private vacate(leased: Leased, clean: boolean): void {
+    leased.tenant = undefined;
+    if (!clean) return this.end(leased);
+    leased.stopIdle = this.deps.clock.after(this.deps.idle, () => this.end(leased));
+  }
+
+  private end(leased: Leased): void {
+    leased.ending.abort(new Error('the session has ended'));
+    const { link } = leased;
+    this.lost(leased);
+    if (link !== undefined) this.closing(link);
+  }
+
+  private lost(leased: Leased): void {
+    if (leased.link !== undefined) this.deps.openings.gone();
+    leased.link = undefined;
+    this.forget(leased);
+  }
+
+  private forget(leased: Leased): void {
+    leased.stopIdle();
+    const own = this.sessions.get(leased.session);
+    own?.delete(leased);
+    if (own?.size === 0) this.sessions.delete(leased.session);
+  }
+
+  private closing(link: Link): void {
+    const ending = link.close().finally(() => this.endings.delete(ending));
+    this.endings.add(ending);
+  }
+}
