@@ -1,0 +1,69 @@
+import type { Clock } from '../ports/clock.ts';
+
+interface Entry {
+  readonly nonce: string;
+  readonly expiresAt: number;
+}
+
+/** 100 requests a second of one caller, for the ten minutes that state is valid. */
+const CAPACITY = 65_536;
+
+/**
+ * What makes a sealed text good for one use. It remembers the nonces that were spent until they expire. When it is full it
+ * drops the one that expires first, and from then on refuses whatever expires no later: unused texts may be refused, none is
+ * ever spent twice.
+ */
+export class Spent {
+  readonly #clock: Clock;
+  readonly #capacity: number;
+  readonly #nonces = new Set<string>();
+  /** The same, those that expire first in front. */
+  readonly #order: Entry[] = [];
+  /** The newest expiry that is no longer remembered: also where the wall clock is set back, nothing comes to life again. */
+  #floor = Number.NEGATIVE_INFINITY;
+
+  constructor(clock: Clock, capacity = CAPACITY) {
+    this.#clock = clock;
+    this.#capacity = capacity;
+  }
+
+  /** How many are remembered. */
+  get size(): number {
+    return this.#nonces.size;
+  }
+
+  /** True once for a nonce; false when it was spent before, has expired, or may have been spent. `expiresAt` as sealed, epoch milliseconds. */
+  spend(nonce: string, expiresAt: number): boolean {
+    this.#forget();
+    const usable = expiresAt > Math.max(this.#floor, this.#clock.now());
+    if (!usable || this.#nonces.has(nonce)) return false;
+    this.#nonces.add(nonce);
+    this.#order.splice(this.#after(expiresAt), 0, { nonce, expiresAt });
+    if (this.#nonces.size > this.#capacity) this.#drop(1);
+    return true;
+  }
+
+  #forget(): void {
+    const expired = this.#after(this.#clock.now());
+    if (expired > 0) this.#drop(expired);
+  }
+
+  /** Drops those in front. */
+  #drop(count: number): void {
+    for (const { nonce, expiresAt } of this.#order.splice(0, count)) {
+      this.#nonces.delete(nonce);
+      this.#floor = expiresAt;
+    }
+  }
+
+  /** The place behind everything that expires at `time` or before. */
+  #after(time: number): number {
+    let low = 0;
+    for (let high = this.#order.length; low < high; ) {
+      const middle = (low + high) >>> 1;
+      if ((this.#order[middle]?.expiresAt ?? Number.POSITIVE_INFINITY) <= time) low = middle + 1;
+      else high = middle;
+    }
+    return low;
+  }
+}
