@@ -1,17 +1,17 @@
-import type { IncomingMessage } from 'node:http';
+import type { IncomingMessage, OutgoingHttpHeaders } from 'node:http';
 import type { Clock } from '../ports/clock.ts';
 import type { ChannelFailure } from '../ports/transport.ts';
 import { answers } from './http-answered.ts';
 import { reconnectDelay } from './http-backoff.ts';
 import { type BodyEnd, bodyKind, drain, readBody } from './http-body.ts';
-import type { HttpHeaders } from './http-headers.ts';
+import type { CallHeaders } from './http-headers.ts';
 import { judgePost, judgeStream, type Lost, statusError } from './http-status.ts';
 import type { Wire, WireFailure } from './http-wire.ts';
 import { type Cursor, readEvents } from './sse-text.ts';
 
 export interface CallParts {
   readonly wire: Wire;
-  readonly headers: HttpHeaders;
+  readonly headers: CallHeaders;
   readonly clock: Clock;
   readonly maxMessage: number;
   readonly lingerMs: number;
@@ -32,7 +32,7 @@ export interface CallHeard {
 /** Failed reconnects in a row after which a call is given up; an empty stream is none, its end is the caller's deadline. */
 const MAX_RECONNECTS = 5;
 
-/** One request on its way: the POST, its answer as JSON or events, and the GETs that resume a stream cut before the answer. */
+/** One request on its way: the POST, its answer as JSON or events, and the GETs that resume a stream cut before the answer, where it can be resumed. */
 export class HttpCall {
   readonly #parts: CallParts;
   readonly #heard: CallHeard;
@@ -141,24 +141,27 @@ export class HttpCall {
   /** A server that names `retry` closes streams on purpose, to be polled at that pace; others are asked ever less often. */
   #reconnect(cause: Error): void {
     const { lastEventId, retryMs } = this.#cursor;
-    if (lastEventId === undefined || this.#failedReconnects >= MAX_RECONNECTS) {
+    const headers = lastEventId === undefined ? undefined : this.#parts.headers.get?.(lastEventId);
+    if (headers === undefined || this.#failedReconnects >= MAX_RECONNECTS) {
       this.#fail('upstream_closed', cause);
       return;
     }
     const fruitless = this.#failedReconnects + (retryMs === undefined ? Math.max(this.#emptyStreams - 1, 0) : 0);
     const delay = reconnectDelay(fruitless, retryMs, Math.random());
-    this.#stop = this.#parts.clock.after(delay, () => this.#resume(lastEventId));
+    this.#stop = this.#parts.clock.after(delay, () => this.#resume(headers));
   }
 
-  #resume(lastEventId: string): void {
-    const outgoing = { method: 'GET', headers: this.#parts.headers.get(lastEventId) } as const;
-    this.#stop = this.#parts.wire.request(outgoing, {
-      response: (answer) => this.#onResumed(answer),
-      failed: ({ cause, unreachable }) => {
-        if (unreachable) this.#loseStream(cause, 'server');
-        else this.#reconnectFailed(cause);
+  #resume(headers: OutgoingHttpHeaders): void {
+    this.#stop = this.#parts.wire.request(
+      { method: 'GET', headers },
+      {
+        response: (answer) => this.#onResumed(answer),
+        failed: ({ cause, unreachable }) => {
+          if (unreachable) this.#loseStream(cause, 'server');
+          else this.#reconnectFailed(cause);
+        },
       },
-    });
+    );
   }
 
   #onResumed(answer: IncomingMessage): void {

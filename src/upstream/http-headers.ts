@@ -3,8 +3,17 @@ import { type OutgoingHttpHeaders, validateHeaderName, validateHeaderValue } fro
 /** Visible ASCII (MCP 2025-11-25, transports, session management), of a bounded length. */
 const SESSION_ID = /^[\x21-\x7e]{1,1024}$/;
 
+/** What the requests of one call say in their headers. */
+export interface CallHeaders {
+  /** The MCP session the call belongs to, where there are sessions. */
+  readonly session?: string | undefined;
+  post(): OutgoingHttpHeaders;
+  /** For the stream after `lastEventId`. Absent where no stream can be resumed (MCP 2026-07-28, transports). */
+  get?(lastEventId: string): OutgoingHttpHeaders;
+}
+
 /** The headers of every request of one channel; what `initialize` settles joins them. Configured ones give way to the protocol's. */
-export class HttpHeaders {
+export class HttpHeaders implements CallHeaders {
   readonly #configured: Readonly<Record<string, string>>;
   #session: string | undefined;
   #version: string | undefined;

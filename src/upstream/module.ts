@@ -1,9 +1,10 @@
 import { pathToFileURL } from 'node:url';
 import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
-import type { JSONRPCMessage } from '@modelcontextprotocol/sdk/types.js';
 import type { Log } from '../ports/log.ts';
-import type { Channel, Dial, Receiver } from '../ports/transport.ts';
+import type { Channel, Dial } from '../ports/transport.ts';
 import { loopbackPair } from '../transport/loopback.ts';
+import { isSdk2, type Sdk2Server, serveSdk2 } from './module-sdk2.ts';
+import { LoopbackTransport } from './module-transport.ts';
 
 export interface ModuleOptions {
   /** Absolute path of a file whose default export, or export named `createServer`, is a function returning an MCP server. */
@@ -16,24 +17,27 @@ export interface ModuleDeps {
   readonly upstream: string;
 }
 
-/** What we need of an SDK server, `Server` and `McpServer` alike. */
+/** What we need of an SDK 1.x server, `Server` and `McpServer` alike. */
 interface Connectable {
   connect(transport: Transport): Promise<void>;
 }
 
+type Made = { readonly sdk: 1; readonly server: Connectable } | { readonly sdk: 2; readonly server: Sdk2Server };
+
 /**
  * A server in this process, unchanged, over a loopback pair. Each dial calls the function anew, so each channel has its
- * own server. Rejects with a sentence for the log when the file cannot be loaded or does not export such a function.
+ * own server. One of SDK 2.x serves both eras, one of SDK 1.x the handshake era. Rejects with a sentence for the log when
+ * the file cannot be loaded or does not export such a function.
  */
 export function dialModule(options: ModuleOptions, deps: ModuleDeps): Dial {
   const log = deps.log.child({ upstream: deps.upstream });
   return async (receiver, signal) => {
     signal.throwIfAborted();
-    const server = await createServer(options.path);
+    const made = await createServer(options.path);
     signal.throwIfAborted();
     const [gatewayEnd, serverEnd] = loopbackPair();
     const transport = new LoopbackTransport(serverEnd, log);
-    await server.connect(transport).catch((cause: unknown) => {
+    await serve(made, transport, options.path, log).catch((cause: unknown) => {
       throw new Error(`the server of ${options.path} does not connect`, { cause });
     });
     try {
@@ -43,6 +47,16 @@ export function dialModule(options: ModuleOptions, deps: ModuleDeps): Dial {
       throw error;
     }
   };
+}
+
+function serve(made: Made, transport: LoopbackTransport, path: string, log: Log): Promise<void> {
+  if (made.sdk === 1) return made.server.connect(transport);
+  const another = async (): Promise<Sdk2Server> => {
+    const next = await createServer(path);
+    if (next.sdk === 1) throw new Error(`the function exported by ${path} returned a server of another SDK`);
+    return next.server;
+  };
+  return serveSdk2(made.server, transport, { path, another, log });
 }
 
 /** Closing resolves only when the server has been told as well. */
@@ -58,7 +72,7 @@ function untilBothEnd(channel: Channel, transport: LoopbackTransport): Channel {
   };
 }
 
-async function createServer(path: string): Promise<Connectable> {
+async function createServer(path: string): Promise<Made> {
   const exported = await load(path);
   const factory = [exported.default, exported.createServer].find((value) => typeof value === 'function');
   if (factory === undefined) throw new Error(`${path} exports no function, neither as default nor as createServer`);
@@ -68,7 +82,7 @@ async function createServer(path: string): Promise<Connectable> {
       throw new Error(`the function exported by ${path} failed`, { cause });
     });
   if (!isConnectable(server)) throw new Error(`the function exported by ${path} returned no MCP server`);
-  return server;
+  return isSdk2(server) ? { sdk: 2, server } : { sdk: 1, server };
 }
 
 async function load(path: string): Promise<{ default?: unknown; createServer?: unknown }> {
@@ -81,63 +95,4 @@ async function load(path: string): Promise<{ default?: unknown; createServer?: u
 
 function isConnectable(value: unknown): value is Connectable {
   return typeof value === 'object' && value !== null && 'connect' in value && typeof value.connect === 'function';
-}
-
-/** The SDK's side of the pair. What the server's own callbacks throw goes to the log: they run in this process. */
-class LoopbackTransport implements Transport {
-  onclose?: () => void;
-  onerror?: (error: Error) => void;
-  onmessage?: (message: JSONRPCMessage) => void;
-  /** Resolves when the server has been told that the channel is over. */
-  readonly ended: Promise<void>;
-  readonly #dial: Dial;
-  readonly #log: Log;
-  #channel: Channel | undefined;
-  #end = () => {};
-
-  constructor(dial: Dial, log: Log) {
-    this.#dial = dial;
-    this.#log = log;
-    this.ended = new Promise((resolve) => {
-      this.#end = resolve;
-    });
-  }
-
-  async start(): Promise<void> {
-    const receiver: Receiver = {
-      message: (text) => this.#guarded(() => this.#receive(text)),
-      failed() {},
-      closed: () => {
-        this.#guarded(() => this.onclose?.());
-        this.#end();
-      },
-    };
-    this.#channel = await this.#dial(receiver, new AbortController().signal);
-  }
-
-  async send(message: JSONRPCMessage): Promise<void> {
-    if (this.#channel?.send(JSON.stringify(message)) !== true) throw new Error('the gateway has closed the channel');
-  }
-
-  async close(): Promise<void> {
-    await this.#channel?.close();
-  }
-
-  #receive(text: string): void {
-    const message: unknown = JSON.parse(text);
-    if (isMessage(message)) this.onmessage?.(message);
-  }
-
-  #guarded(run: () => void): void {
-    try {
-      run();
-    } catch (err) {
-      this.#log.error('module_threw', { err });
-    }
-  }
-}
-
-/** Enough here: the gateway sends nothing that it has not judged in full. */
-function isMessage(value: unknown): value is JSONRPCMessage {
-  return typeof value === 'object' && value !== null && 'jsonrpc' in value && value.jsonrpc === '2.0';
 }

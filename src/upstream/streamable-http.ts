@@ -1,32 +1,17 @@
 import type { IncomingMessage } from 'node:http';
-import type { Clock } from '../ports/clock.ts';
-import type { Log } from '../ports/log.ts';
 import type { Channel, ChannelFailure, Dial, Receiver } from '../ports/transport.ts';
 import { negotiatedVersion } from './http-answered.ts';
-import { type CallParts, HttpCall } from './http-call.ts';
+import { HttpCalls } from './http-calls.ts';
 import { HttpDelivery } from './http-delivery.ts';
 import { sayFarewell } from './http-farewell.ts';
 import { HttpHeaders } from './http-headers.ts';
-import { HttpListen, type ListenParts } from './http-listen.ts';
+import { HttpListen } from './http-listen.ts';
 import { HttpNotices, type NoticeEnd } from './http-notice.ts';
+import { type HttpParts, openParts, type StreamableHttpDeps, type StreamableHttpOptions } from './http-opening.ts';
 import type { Lost } from './http-status.ts';
-import { HTTP_TIMING, type HttpTiming } from './http-timing.ts';
-import { openWire } from './http-wire.ts';
+import { StatelessHttp } from './stateless-http.ts';
 
-export interface StreamableHttpOptions {
-  readonly url: string;
-  readonly headers: Readonly<Record<string, string>>;
-  /** Bytes of one message from the upstream. */
-  readonly maxMessage: number;
-  readonly timing?: Partial<HttpTiming>;
-}
-
-export interface StreamableHttpDeps {
-  readonly log: Log;
-  readonly clock: Clock;
-  /** The upstream's key, for the log. */
-  readonly upstream: string;
-}
+export type { StreamableHttpOptions };
 
 /**
  * A channel over Streamable HTTP (MCP 2025-11-25, 2025-06-18, 2025-03-26, transports). Dialling opens nothing: the first
@@ -35,9 +20,10 @@ export interface StreamableHttpDeps {
  * Any other failure is one request's.
  */
 export function dialStreamableHttp(options: StreamableHttpOptions, deps: StreamableHttpDeps): Dial {
-  return async (receiver, signal) => {
+  return async (receiver, signal, era) => {
     signal.throwIfAborted();
-    return new StreamableHttp(options, deps, receiver);
+    const Era = era === 'modern' ? StatelessHttp : StreamableHttp;
+    return new Era(options, deps, receiver);
   };
 }
 
@@ -57,11 +43,10 @@ interface Waiting {
 const MAX_WAITING = 1_024;
 
 class StreamableHttp implements Channel {
-  readonly #parts: CallParts & ListenParts;
-  readonly #timing: HttpTiming;
+  readonly #parts: HttpParts & { readonly headers: HttpHeaders };
   readonly #delivery: HttpDelivery;
   readonly #notices: HttpNotices;
-  readonly #calls = new Map<number, HttpCall>();
+  readonly #calls: HttpCalls;
   #waiting: Waiting[] = [];
   #phase: Phase = 'fresh';
   #listen: HttpListen | undefined;
@@ -69,17 +54,10 @@ class StreamableHttp implements Channel {
   #left: Promise<void> | undefined;
 
   constructor(options: StreamableHttpOptions, deps: StreamableHttpDeps, receiver: Receiver) {
-    this.#timing = { ...HTTP_TIMING, ...options.timing };
-    this.#parts = {
-      wire: openWire(options.url, this.#timing.connect, deps.clock),
-      headers: new HttpHeaders(options.headers),
-      clock: deps.clock,
-      log: deps.log.child({ upstream: deps.upstream }),
-      maxMessage: options.maxMessage,
-      lingerMs: this.#timing.linger,
-    };
+    this.#parts = { ...openParts(options, deps), headers: new HttpHeaders(options.headers) };
     this.#delivery = new HttpDelivery(receiver);
-    this.#notices = new HttpNotices({ ...this.#parts, acknowledgeMs: this.#timing.acknowledge });
+    this.#calls = new HttpCalls(this.#parts, this.#delivery);
+    this.#notices = new HttpNotices({ ...this.#parts, acknowledgeMs: this.#parts.timing.acknowledge });
   }
 
   send(message: string, id?: number): boolean {
@@ -92,8 +70,7 @@ class StreamableHttp implements Channel {
 
   forget(id: number): void {
     this.#waiting = this.#waiting.filter((held) => held.id !== id);
-    this.#calls.get(id)?.abort();
-    this.#calls.delete(id);
+    this.#calls.abort(id);
     this.#endWhenSettled();
   }
 
@@ -120,25 +97,13 @@ class StreamableHttp implements Channel {
   #call(message: string, id: number): void {
     const initializing = this.#phase === 'fresh';
     if (initializing) this.#phase = 'initializing';
-    const call = new HttpCall(this.#parts, id, message, {
+    const posted = { id, message, headers: this.#parts.headers };
+    this.#calls.start(posted, {
       accepted: (answer) => (initializing ? this.#startSession(answer) : undefined),
-      answered: (text) => {
-        this.#settle(call);
-        if (initializing) this.#initialized(text);
-      },
-      message: (text) => this.#delivery.message(text),
-      failed: (failure) => {
-        this.#settle(call);
-        this.#delivery.failed(id, failure);
-        if (initializing) this.#end(failure.cause);
-      },
+      answered: (text) => (initializing ? this.#initialized(text) : undefined),
+      failed: ({ cause }) => (initializing ? this.#end(cause) : undefined),
       lost: (what, cause) => this.#lose(what, cause),
     });
-    this.#calls.set(id, call);
-  }
-
-  #settle(call: HttpCall): void {
-    if (this.#calls.get(call.id) === call) this.#calls.delete(call.id);
   }
 
   #startSession(answer: IncomingMessage): Error | undefined {
@@ -196,16 +161,14 @@ class StreamableHttp implements Channel {
       this.#phase = 'gone';
       this.#listen?.close();
       for (const { id } of this.#waiting.splice(0)) if (id !== undefined) this.#delivery.failed(id, neverSent());
-      this.#cancelSettling = this.#parts.clock.after(this.#timing.settle, () => this.#end(cause));
+      this.#cancelSettling = this.#parts.clock.after(this.#parts.timing.settle, () => this.#end(cause));
     }
     this.#endWhenSettled();
   }
 
   /** Calls the server has not yet said anything about are likely to be answered 404 too, and can then be sent again. */
   #endWhenSettled(): void {
-    if (this.#phase !== 'gone') return;
-    for (const call of this.#calls.values()) if (call.undecided) return;
-    this.#end(sessionGone());
+    if (this.#phase === 'gone' && !this.#calls.undecided) this.#end(sessionGone());
   }
 
   /** Nothing was sent, so the request may go out under the next session. Told later: nobody expects it within `send`. */
@@ -218,8 +181,7 @@ class StreamableHttp implements Channel {
   /** The channel ends by itself: what waits for an answer fails, then the owner hears why. */
   #end(cause: Error): void {
     if (this.#phase === 'ended') return;
-    const calls = [...this.#calls.keys()];
-    const waiting = this.#stop();
+    const { calls, waiting } = this.#stop();
     this.#parts.wire.destroy();
     this.#left = Promise.resolve();
     for (const id of calls) this.#delivery.failed(id, { reason: 'upstream_closed', cause });
@@ -233,20 +195,18 @@ class StreamableHttp implements Channel {
     const holds = this.#parts.headers.session !== undefined && this.#phase !== 'gone';
     this.#delivery.silence();
     this.#stop();
-    const farewellMs = this.#timing.farewell;
+    const farewellMs = this.#parts.timing.farewell;
     await sayFarewell({ ...this.#parts, notices: this.#notices, farewellMs }, holds);
     this.#parts.wire.destroy();
     this.#delivery.closed();
   }
 
-  /** Ends all that can still say something; returns what was never sent. */
-  #stop(): Waiting[] {
+  /** Ends all that can still say something; returns the ids of the calls under way and what was never sent. */
+  #stop(): { readonly calls: number[]; readonly waiting: Waiting[] } {
     this.#phase = 'ended';
     this.#cancelSettling();
     this.#listen?.close();
-    for (const call of this.#calls.values()) call.abort();
-    this.#calls.clear();
-    return this.#waiting.splice(0);
+    return { calls: this.#calls.abortAll(), waiting: this.#waiting.splice(0) };
   }
 }
 
