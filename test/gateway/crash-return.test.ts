@@ -6,6 +6,7 @@ import { parseMetrics, sampleValue } from '../support/prometheus-text.ts';
 import { openRaw, type RawClient } from '../support/raw-client.ts';
 
 const CHANGED = '{"jsonrpc":"2.0","method":"notifications/tools/list_changed"}';
+const ECHO = '[{"name":"echo","inputSchema":{"type":"object"}}]';
 const closed = (id: number) =>
   errorAnswer(id, -32603, 'The upstream went away during the call', { reason: 'upstream_closed', retryable: true });
 
@@ -69,7 +70,7 @@ test('definitions leave after `keepListed` and come back with their upstream, to
   const { url, ready } = await startGateway({
     mcpServers: {
       up: stdioUpstream('plain.mjs', [], { isolation: 'shared', keepListed: '50ms' }),
-      other: stdioUpstream('lists.mjs', ['', '{"pages":["[{\\"name\\":\\"echo\\"}]"]}'], { isolation: 'shared' }),
+      other: stdioUpstream('lists.mjs', ['', JSON.stringify({ pages: [ECHO] })], { isolation: 'shared' }),
     },
   });
   await ready();

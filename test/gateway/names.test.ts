@@ -6,12 +6,13 @@ import { openRaw, type RawClient } from '../support/raw-client.ts';
 
 const long = 'a-tool-name-of-exactly-forty-characters-';
 const odd = ['constructor', '__proto__', 'toString', 'hasOwnProperty'];
+const inputSchema = { type: 'object' };
 const records = { one: recordFile(), two: recordFile(), bare: recordFile(), long: recordFile() };
 /** A server whose tools have these names and which records its calls. */
 const offering = (key: keyof typeof records, names: readonly string[], more: object = {}) =>
   stdioUpstream(
     'lists.mjs',
-    [records[key].path, JSON.stringify({ pages: [JSON.stringify(names.map((name) => ({ name })))] })],
+    [records[key].path, JSON.stringify({ pages: [JSON.stringify(names.map((name) => ({ name, inputSchema })))] })],
     {
       isolation: 'shared',
       ...more,

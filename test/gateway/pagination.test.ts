@@ -5,7 +5,8 @@ import { openRaw, type RawClient } from '../support/raw-client.ts';
 
 const listing = (options: { pages: readonly string[]; endless?: boolean }) =>
   stdioUpstream('lists.mjs', ['', JSON.stringify(options)], { isolation: 'shared' });
-const tools = (...names: readonly string[]) => JSON.stringify(names.map((name) => ({ name })));
+const inputSchema = { type: 'object' };
+const tools = (...names: readonly string[]) => JSON.stringify(names.map((name) => ({ name, inputSchema })));
 
 interface Page {
   readonly tools: readonly { readonly name: string }[];
@@ -46,9 +47,10 @@ test('every page of an upstream is listed, each tool once, beside those of an up
 test('2,500 tools come on three pages, in order, each once, and the last is callable', async () => {
   const number = (at: number) => `t${String(at).padStart(4, '0')}`;
   const names = Array.from({ length: 2500 }, (_, at) => number(at));
-  const { url, ready } = await startGateway({ mcpServers: { many: listing({ pages: [tools(...names)] }) } });
+  const bare = JSON.stringify(names.map((name) => ({ name })));
+  const { url, ready } = await startGateway({ mcpServers: { many: listing({ pages: [bare] }) } });
   await ready();
-  const client = await openRaw(url);
+  const client = await openRaw(url, { odd: 'with an inputSchema each they would be too long for an argument' });
   const pages = await walk(client);
   expect(pages.map(({ length }) => length)).toEqual([1000, 1000, 500]);
   expect(pages.flat()).toEqual(names.map((name) => `many__${name}`));
@@ -98,11 +100,11 @@ test('malformed definitions are skipped and logged; a schema nobody can resolve 
     mcpServers: { odd: listing({ pages: [definitions, tools('next')] }) },
   });
   await ready();
-  const client = await openRaw(url);
+  const client = await openRaw(url, { odd: 'its tools have no inputSchema' });
   client.send({ jsonrpc: '2.0', id: 1, method: 'tools/list' });
   expect(await client.next()).toBe(
     '{"jsonrpc":"2.0","id":1,"result":{"tools":[{"name":"odd__a"},{"name":"odd__d","vendor":1e400},' +
-      '{"name":"odd__dangling","outputSchema":{"$ref":"#/$defs/nowhere"}},{"name":"odd__next"}]}}',
+      '{"name":"odd__dangling","outputSchema":{"$ref":"#/$defs/nowhere"}},{"name":"odd__next","inputSchema":{"type":"object"}}]}}',
   );
   expect(log.filter(({ event }) => event === 'definitions_skipped').map(({ fields }) => fields)).toEqual([
     { upstream: 'odd', kind: 'tools', not_an_object: 1, no_name: 1, ambiguous: 1, repeated: 1 },

@@ -2,6 +2,7 @@ import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { WebSocketClientTransport } from '@modelcontextprotocol/sdk/client/websocket.js';
 import { beforeAll, expect, test } from 'vitest';
 import WebSocket from 'ws';
+import { tapped } from '../support/frame-tap.ts';
 import { startGateway, stdioUpstream } from '../support/gateway.ts';
 import { openRaw } from '../support/raw-client.ts';
 
@@ -12,7 +13,7 @@ beforeAll(() => {
 test('an SDK client lists and calls the tools of a real stdio server', async () => {
   const gateway = await startGateway({ mcpServers: { fixture: stdioUpstream('fixture.mjs') } });
   const client = new Client({ name: 'test', version: '1' });
-  await client.connect(new WebSocketClientTransport(new URL(gateway.url)));
+  await client.connect(tapped(new WebSocketClientTransport(new URL(gateway.url))));
   const { tools } = await client.listTools();
   expect(tools.map((tool) => tool.name)).toContain('fixture__echo');
   const result = await client.callTool({ name: 'fixture__echo', arguments: { text: 'hello' } });

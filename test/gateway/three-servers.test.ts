@@ -4,6 +4,7 @@ import type { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { WebSocketClientTransport } from '@modelcontextprotocol/sdk/client/websocket.js';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import WebSocket from 'ws';
+import { tapped } from '../support/frame-tap.ts';
 import { startGateway } from '../support/gateway.ts';
 import { startKeyServer } from '../support/key-server.ts';
 import { connectRaw, openRaw, type RawClient } from '../support/raw-client.ts';
@@ -27,7 +28,7 @@ async function sdkClient(id: string, role: string): Promise<Client> {
     }
   }
   Object.assign(globalThis, { WebSocket: AuthorizedWebSocket });
-  const client = await connected(new WebSocketClientTransport(new URL(three.serving.url)));
+  const client = await connected(tapped(new WebSocketClientTransport(new URL(three.serving.url))));
   onTestFinished(() => client.close());
   return client;
 }

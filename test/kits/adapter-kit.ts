@@ -1,10 +1,10 @@
 import { resolve } from 'node:path';
-import { expect, it } from 'vitest';
+import { beforeEach, expect, it, type RunnerTestCase } from 'vitest';
 import { DEFINITIONS } from '../support/upstreams/kit-catalogue.mjs';
 
 /** A client that has opened its session, whatever SDK, transport and era it is of. */
 export interface KitClient {
-  /** Resolves with the result as it came; rejects with an error that has `code` and `data` of the wire. */
+  /** Resolves with the result as it came, without what only the client’s era puts into it; rejects with an error that has `code` and `data` of the wire. */
   request(method: string, params?: object, onprogress?: (progress: object) => void): Promise<object>;
   /** How often the client has been told that its tools changed. */
   toolChanges(): number;
@@ -13,12 +13,28 @@ export interface KitClient {
 /** Opens a client of a gateway with these `mcpServers`; both are gone when the test has ended. */
 export type WayIn = (mcpServers: Readonly<Record<string, unknown>>) => Promise<KitClient>;
 
-/** What a client is owed however it comes in. Call it inside a `describe` that names adapter and transport. */
-export function adapterKit(wayIn: WayIn): void {
+/** What the kit proves, a word a test, in order. */
+export const ADAPTER_STEPS = [
+  'definitions',
+  'structured',
+  'error',
+  'progress',
+  'resource',
+  'completion',
+  'prompt',
+  'change',
+] as const;
+
+/**
+ * What a client is owed however it comes in. Call it inside a `describe` that names client and transport. `began` is told
+ * of every test and its step.
+ */
+export function adapterKit(wayIn: WayIn, began: (step: string, test: RunnerTestCase) => void = () => {}): void {
+  beforeEach(({ task }) => began(task.name.slice(0, task.name.indexOf(':')), task));
   const open = () =>
     wayIn({ kit: { module: resolve('test/support/upstreams/kit-catalogue.mjs'), isolation: 'shared' } });
 
-  it('lists definitions identical to the catalogue’s own, under public names', async () => {
+  it('definitions: lists definitions identical to the catalogue’s own, under public names', async () => {
     const client = await open();
     expect(await client.request('tools/list')).toEqual({ tools: renamed(DEFINITIONS.tools) });
     expect(await client.request('prompts/list')).toEqual({ prompts: renamed(DEFINITIONS.prompts) });
@@ -27,13 +43,13 @@ export function adapterKit(wayIn: WayIn): void {
     expect(await client.request('resources/templates/list')).toEqual({ resourceTemplates });
   });
 
-  it('brings back structured content', async () => {
+  it('structured: brings back structured content', async () => {
     const client = await open();
     const params = { name: 'kit__sum', arguments: { a: 2, b: 3 } };
     expect(await client.request('tools/call', params)).toEqual({ content: [], structuredContent: { sum: 5 } });
   });
 
-  it('keeps a tool’s error a result and an upstream’s error an error', async () => {
+  it('error: keeps a tool’s error a result and an upstream’s error an error', async () => {
     const client = await open();
     expect(await client.request('tools/call', { name: 'kit__fail' })).toEqual({
       content: [{ type: 'text', text: 'it failed' }],
@@ -45,7 +61,7 @@ export function adapterKit(wayIn: WayIn): void {
     await expect(unknown).rejects.toMatchObject({ code: -32602 });
   });
 
-  it('brings progress in order, before the result', async () => {
+  it('progress: brings progress in order, before the result', async () => {
     const client = await open();
     const steps: object[] = [];
     const result = await client.request('tools/call', { name: 'kit__count' }, (step) => steps.push(step));
@@ -57,7 +73,7 @@ export function adapterKit(wayIn: WayIn): void {
     ]);
   });
 
-  it('reads a resource, listed or by template', async () => {
+  it('resource: reads a resource, listed or by template', async () => {
     const client = await open();
     for (const uri of ['kit://text', 'kit://item/7']) {
       expect(await client.request('resources/read', { uri })).toEqual({
@@ -66,7 +82,7 @@ export function adapterKit(wayIn: WayIn): void {
     }
   });
 
-  it('completes an argument', async () => {
+  it('completion: completes an argument', async () => {
     const client = await open();
     const ref = { type: 'ref/prompt', name: 'kit__greet' };
     expect(await client.request('completion/complete', { ref, argument: { name: 'style', value: 'f' } })).toEqual({
@@ -74,14 +90,14 @@ export function adapterKit(wayIn: WayIn): void {
     });
   });
 
-  it('gets a prompt', async () => {
+  it('prompt: gets a prompt', async () => {
     const client = await open();
     expect(await client.request('prompts/get', { name: 'kit__greet', arguments: { style: 'formally' } })).toEqual({
       messages: [{ role: 'user', content: { type: 'text', text: 'Greet me formally' } }],
     });
   });
 
-  it('tells of a change once, and the next list has it', async () => {
+  it('change: tells of a change once, and the next list has it', async () => {
     const client = await open();
     expect(client.toolChanges()).toBe(0);
     await client.request('tools/call', { name: 'kit__add' });

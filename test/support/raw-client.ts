@@ -1,7 +1,8 @@
 import { onTestFinished } from 'vitest';
 import WebSocket from 'ws';
+import { type FrameTap, type FrameTapOptions, tapFrames } from './frame-tap.ts';
 
-export interface RawClientOptions {
+export interface RawClientOptions extends FrameTapOptions {
   readonly protocols?: readonly string[];
   readonly headers?: Readonly<Record<string, string>>;
 }
@@ -11,7 +12,7 @@ export interface Close {
   readonly reason: string;
 }
 
-/** A bare WebSocket that speaks frames: none is missed, whenever it is asked for. */
+/** A bare WebSocket that speaks frames: none is missed, whenever it is asked for, and the tap hears each. */
 export class RawClient {
   readonly socket: WebSocket;
   /** Resolves when the socket has closed. */
@@ -19,9 +20,12 @@ export class RawClient {
   private readonly frames: string[] = [];
   private waiter: ((frame: string) => void) | undefined;
   private end: Close | undefined;
+  /** To be told of what is sent past `send`. */
+  readonly tap: FrameTap;
 
-  constructor(socket: WebSocket) {
+  constructor(socket: WebSocket, tap: FrameTap) {
     this.socket = socket;
+    this.tap = tap;
     socket.on('message', (data, isBinary) => {
       if (isBinary) throw new Error('a binary frame');
       this.take(data.toString());
@@ -35,7 +39,9 @@ export class RawClient {
   }
 
   send(message: unknown): void {
-    this.socket.send(typeof message === 'string' ? message : JSON.stringify(message));
+    const frame = typeof message === 'string' ? message : JSON.stringify(message);
+    this.tap.sent(frame);
+    this.socket.send(frame);
   }
 
   /** The next frame, as text. */
@@ -88,6 +94,7 @@ export class RawClient {
   }
 
   private take(frame: string): void {
+    this.tap.received(frame);
     const { waiter } = this;
     this.waiter = undefined;
     if (waiter === undefined) this.frames.push(frame);
@@ -95,10 +102,10 @@ export class RawClient {
   }
 }
 
-/** Connects; rejects with `HTTP <status>` when the upgrade is refused. Terminated when the test ends. */
+/** Connects; rejects with `HTTP <status>` when the upgrade is refused. Terminated, and its frames judged, when the test ends. */
 export function connectRaw(url: string, options: RawClientOptions = {}): Promise<RawClient> {
   const socket = new WebSocket(url, [...(options.protocols ?? ['mcp'])], { headers: { ...options.headers } });
-  const client = new RawClient(socket);
+  const client = new RawClient(socket, tapFrames(options));
   onTestFinished(() => socket.terminate());
   return new Promise((resolve, reject) => {
     socket.once('open', () => resolve(client));

@@ -4,6 +4,7 @@ import { ToolListChangedNotificationSchema } from '@modelcontextprotocol/sdk/typ
 import { onTestFinished } from 'vitest';
 import { z } from 'zod';
 import type { KitClient } from '../kits/adapter-kit.ts';
+import { tapped } from './frame-tap.ts';
 
 const AnyResult = z.looseObject({});
 const Progress = z.object({
@@ -12,10 +13,11 @@ const Progress = z.object({
 });
 
 /**
- * A real SDK 1.x client over this transport, closed when the test ends. It looks at no result. Progress is taken as the
+ * A real SDK 1.x client over this transport, closed, and its frames judged, when the test ends. It looks at no result. Progress is taken as the
  * transport brings it: the SDK forgets the handler of a call whose result it reads in one turn with its progress.
  */
-export async function sdk1Client(transport: Transport): Promise<KitClient> {
+export async function sdk1Client(bare: Transport): Promise<KitClient> {
+  const transport = tapped(bare);
   const client = new Client({ name: 'kit', version: '1' });
   const listeners = new Set<(progress: object) => void>();
   let changes = 0;

@@ -4,6 +4,7 @@ import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
 import { onTestFinished } from 'vitest';
 import type { TcpAddress } from '../../src/http/listen.ts';
 import { lineReader } from '../../src/transport/line-framing.ts';
+import { type FrameTapOptions, tapFrames } from './frame-tap.ts';
 import { queue } from './stdio/puppet.ts';
 
 export interface RawTcp {
@@ -24,18 +25,25 @@ export function targetOf(address: TcpAddress | undefined): NetConnectOpts {
   return 'socket' in address ? { path: address.socket } : { host: address.host, port: address.port };
 }
 
-/** A bare TCP client that speaks lines: none is missed. Destroyed when the test ends. */
-export async function connectTcp(address: TcpAddress | undefined): Promise<RawTcp> {
+/** A bare TCP client that speaks lines: none is missed. Destroyed, and its lines judged, when the test ends. */
+export async function connectTcp(address: TcpAddress | undefined, options: FrameTapOptions = {}): Promise<RawTcp> {
+  const tap = tapFrames(options);
   const socket = connect(targetOf(address));
   onTestFinished(() => void socket.destroy());
   const lines = queue<string | undefined>();
-  const reader = lineReader({ maxLine: 64e6, onLine: lines.put, onOversize: () => lines.put('oversize') });
+  const hear = (line: string) => {
+    tap.received(line);
+    lines.put(line);
+  };
+  const reader = lineReader({ maxLine: 64e6, onLine: hear, onOversize: () => lines.put('oversize') });
   socket.on('data', (chunk: Buffer) => reader.push(chunk));
   socket.on('error', () => {});
   socket.once('close', () => lines.put(undefined));
   await once(socket, 'connect');
-  const send: RawTcp['send'] = (message) =>
-    void socket.write(typeof message === 'string' ? message : `${JSON.stringify(message)}\n`);
+  const send: RawTcp['send'] = (message) => {
+    for (const line of typeof message === 'string' ? message.split('\n') : [message]) tap.sent(line);
+    socket.write(typeof message === 'string' ? message : `${JSON.stringify(message)}\n`);
+  };
   const ask: RawTcp['ask'] = async (message) => {
     send(message);
     return JSON.parse((await lines.take()) ?? 'null');

@@ -59,6 +59,7 @@ verifies('ws.frame.fragments', 'a message in several frames, with white space, i
   const text = `\n\t${JSON.stringify(toolCall(1, 'up__echo', { text: 'ü' }))}\r\n`;
   const bytes = Buffer.from(text);
   const cut = bytes.indexOf(0xc3) + 1;
+  client.tap.sent(text);
   client.socket.send(bytes.subarray(0, cut), { binary: false, fin: false });
   client.socket.send(bytes.subarray(cut), { binary: false, fin: true });
   expect(await client.json()).toEqual(textAnswer(1, 'ü'));

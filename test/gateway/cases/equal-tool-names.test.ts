@@ -6,8 +6,15 @@ import { openRaw } from '../../support/raw-client.ts';
 
 const one = recordFile();
 const two = recordFile();
+const inputSchema = { type: 'object' };
 const mailer = (path: string) =>
-  stdioUpstream('lists.mjs', [path, '{"pages":["[{\\"name\\":\\"send_email\\"}]"]}'], { isolation: 'shared' });
+  stdioUpstream(
+    'lists.mjs',
+    [path, JSON.stringify({ pages: [JSON.stringify([{ name: 'send_email', inputSchema }])] })],
+    {
+      isolation: 'shared',
+    },
+  );
 const calls = () => [one, two].map((record) => record.lines().filter((line) => line.startsWith('call')));
 
 test('a tool name on two upstreams is two tools, each routed to its owner', async () => {
@@ -17,7 +24,12 @@ test('a tool name on two upstreams is two tools, each routed to its owner', asyn
   expect(await client.ask({ jsonrpc: '2.0', id: 1, method: 'tools/list' })).toEqual({
     jsonrpc: '2.0',
     id: 1,
-    result: { tools: [{ name: 'one__send_email' }, { name: 'two__send_email' }] },
+    result: {
+      tools: [
+        { name: 'one__send_email', inputSchema },
+        { name: 'two__send_email', inputSchema },
+      ],
+    },
   });
   expect(await client.ask(toolCall(2, 'two__send_email'))).toEqual(textAnswer(2, 'send_email'));
   expect(calls()).toEqual([[], ['call send_email']]);
