@@ -33,7 +33,7 @@ const READ_KEYS = {
     'io.modelcontextprotocol/subscriptionId',
   ],
   ref: ['type', 'name', 'uri'],
-  result: ['_meta', 'isError', 'resultType', 'structuredContent', 'nextCursor'],
+  result: ['_meta', 'isError', 'resultType', 'structuredContent', 'nextCursor', 'inputRequests', 'requestState'],
   error: ['code', 'message', 'data'],
 } as const;
 

@@ -1,5 +1,7 @@
-/** What a server announces in its answer to `initialize` (MCP 2025-11-25, `ServerCapabilities`): the members the gateway makes. */
-export interface ServerCapabilities {
+import { carriedExtensions, type Extensions } from './extensions.ts';
+
+/** What a server announces in its answer to `initialize` (MCP 2025-11-25, `ServerCapabilities`): the members the gateway makes, and what its upstreams announce beyond. */
+export interface ServerCapabilities extends Extensions {
   readonly tools?: { readonly listChanged: true };
   readonly prompts?: { readonly listChanged: true };
   readonly resources?: { readonly listChanged: true; readonly subscribe?: true };
@@ -11,7 +13,7 @@ export interface ServerCapabilities {
  * What a client declares and the gateway carries (MCP 2025-11-25, `ClientCapabilities`). Values are the client's own, so
  * that what a later revision adds inside them reaches the upstream.
  */
-export interface ClientCapabilities {
+export interface ClientCapabilities extends Extensions {
   readonly elicitation?: object;
   readonly sampling?: object;
   readonly roots?: object;
@@ -33,6 +35,7 @@ export function carriedCapabilities(declared: unknown): ClientCapabilities {
     ...(isObject(elicitation) ? { elicitation } : {}),
     ...(isObject(sampling) ? { sampling } : {}),
     ...(isObject(roots) ? { roots } : {}),
+    ...carriedExtensions(declared).carried,
   };
 }
 

@@ -67,8 +67,8 @@ const SHAPE: Shape = {
  * `maxDepth` counts objects and arrays. JSON.parse is the judge of validity; its value is dropped.
  */
 export function readMessage(raw: string, maxDepth: number): Message | Unreadable {
-  if (raw.length > LARGE && nestsDeeper(raw, maxDepth)) return unreadable('too_deep', idIfAny(raw));
-  if (!isJson(raw)) return unreadable('not_json', idIfAny(raw));
+  const problem = textProblem(raw, maxDepth);
+  if (problem !== undefined) return unreadable(problem, idIfAny(raw));
   const text = /[\r\n]/.test(raw) ? raw.replace(/[\r\n]+/g, (breaks) => ' '.repeat(breaks.length)) : raw;
   const json = new JsonText(text);
   const start = json.skipSpace(0);
@@ -77,6 +77,12 @@ export function readMessage(raw: string, maxDepth: number): Message | Unreadable
   if (json.deepest > maxDepth) return unreadable('too_deep', idOf(text, root));
   if (ambiguous(root)) return unreadable('ambiguous', idOf(text, root));
   return classify(text, root) ?? unreadable('not_a_message', idOf(text, root));
+}
+
+/** Why a text is not to be read at all. One that is small may still nest deeper than `maxDepth`. */
+export function textProblem(raw: string, maxDepth: number): 'too_deep' | 'not_json' | undefined {
+  if (raw.length > LARGE && nestsDeeper(raw, maxDepth)) return 'too_deep';
+  return isJson(raw) ? undefined : 'not_json';
 }
 
 /** The member of `node` under `key`, which stands there at most once in a judged message. */

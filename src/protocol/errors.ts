@@ -51,6 +51,19 @@ export interface WireError {
   readonly data?: unknown;
 }
 
+/** What was thrown, as a row of the table. */
+export function asFault(cause: unknown): Fault {
+  return cause instanceof Fault ? cause : new Fault('internal', { cause });
+}
+
+/** A decoded JSON-RPC error object as far as it is one. */
+export function wireErrorOf(value: unknown): WireError {
+  const error = typeof value === 'object' && value !== null ? value : {};
+  const code = 'code' in error && typeof error.code === 'number' ? error.code : 0;
+  const message = 'message' in error && typeof error.message === 'string' ? error.message : '';
+  return { code, message, ...('data' in error && { data: error.data }) };
+}
+
 export function faultError(fault: Fault): WireError {
   const row = FAULTS[fault.reason];
   const data = { reason: fault.reason, retryable: row.retryable };

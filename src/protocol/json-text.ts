@@ -67,11 +67,11 @@ export class JsonText {
     return { start: at, end: next + 1, members };
   }
 
-  /** Where the elements of the array that starts at `at` (a `[`) stand. */
-  elements(at: number): Span[] {
+  /** Where the elements of the array that starts at `at` (a `[`) stand, the first `most` of them. */
+  elements(at: number, most = Number.POSITIVE_INFINITY): Span[] {
     const spans: Span[] = [];
     let next = this.skipSpace(at + 1);
-    while (next < this.text.length && this.text.charCodeAt(next) !== CLOSE_BRACKET) {
+    while (spans.length < most && next < this.text.length && this.text.charCodeAt(next) !== CLOSE_BRACKET) {
       const end = this.skipValue(next, 2);
       spans.push({ start: next, end });
       next = this.afterComma(end);

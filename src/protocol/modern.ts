@@ -4,10 +4,11 @@ import { INVALID_PARAMS, RESOURCE_NOT_FOUND, type WireError } from './errors.ts'
 import { GATEWAY_NAME, GATEWAY_VERSION } from './gateway-info.ts';
 import { rewriteResponse } from './rewrite.ts';
 
-const UNSUPPORTED_VERSION = -32022;
-const CAPABILITIES_KEY = 'io.modelcontextprotocol/clientCapabilities';
+export const UNSUPPORTED_VERSION = -32022;
+export const LOG_LEVEL_KEY = 'io.modelcontextprotocol/logLevel';
+export const CAPABILITIES_KEY = 'io.modelcontextprotocol/clientCapabilities';
 const SERVER_INFO_KEY = 'io.modelcontextprotocol/serverInfo';
-const OWN_META = JSON.stringify({ [SERVER_INFO_KEY]: { name: GATEWAY_NAME, version: GATEWAY_VERSION } });
+export const OWN_META = JSON.stringify({ [SERVER_INFO_KEY]: { name: GATEWAY_NAME, version: GATEWAY_VERSION } });
 
 /** Results that must say how long they hold (MCP 2026-07-28, Caching). */
 const CACHEABLE = new Set([

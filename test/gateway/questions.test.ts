@@ -152,7 +152,7 @@ describe('what a client did not declare', () => {
 
 test('an upstream sees what this client declared, and nothing of the gateway’s own', async () => {
   const client = await open({ roots: {}, experimental: { x: {} } });
-  expect(await client.ask(toolCall(1, 'a__declared'))).toEqual(outcome(1, { roots: {} }));
+  expect(await client.ask(toolCall(1, 'a__declared'))).toEqual(outcome(1, { experimental: { x: {} }, roots: {} }));
 });
 
 test('that an elicitation is complete, and that roots changed, are passed on', async () => {
