@@ -1,5 +1,7 @@
 import type { ResourceOptions } from './auth/challenge.ts';
 import { jwtVerifier } from './auth/jwt.ts';
+import { createSeal } from './auth/seal.ts';
+import { Spent } from './auth/spent.ts';
 import { Catalogue } from './catalogue/catalogue.ts';
 import { Keeper } from './catalogue/keeper.ts';
 import { Readiness } from './catalogue/readiness.ts';
@@ -27,6 +29,7 @@ import { CallRecorder } from './session/call-recorder.ts';
 import type { Gateway } from './session/context.ts';
 import { SessionRegistry } from './session/registry.ts';
 import { Session } from './session/session.ts';
+import { VendorMethods } from './session/vendor-methods.ts';
 import { type BoundSocket, bindWebSocket } from './transport/websocket.ts';
 import { upstreamOptions } from './upstream/configured.ts';
 import { UpstreamPool } from './upstream/pool.ts';
@@ -36,6 +39,8 @@ export interface AppOptions {
   readonly configHash: string;
   readonly log: Log;
   readonly environment: NodeJS.ProcessEnv;
+  /** Absent: the system's. */
+  readonly clock?: Clock;
   /** Keeps a synchronous task for the process's own exit; returns the way to withdraw it. */
   readonly atExit: (task: () => void) => () => void;
 }
@@ -60,8 +65,8 @@ interface Shared {
 const FIRST_ANSWERS_MS = 3000;
 
 /** Constructs and wires the gateway; resolves when both listeners accept connections, rejects with one sentence. */
-export async function startApp({ config, configHash, log, environment, atExit }: AppOptions): Promise<App> {
-  const clock = systemClock();
+export async function startApp(options: AppOptions): Promise<App> {
+  const { config, configHash, log, environment, atExit, clock = systemClock() } = options;
   const metrics = createMetrics({ version: GATEWAY_VERSION, configHash });
   const shared: Shared = { config, clock, log, meter: metrics.meter };
   const policy = policyOf(shared);
@@ -72,10 +77,14 @@ export async function startApp({ config, configHash, log, environment, atExit }:
   const upstreams = wireUpstreams(shared, environment, atExit);
   const registry = new SessionRegistry();
   const stopFanOut = fanOut(upstreams.bus, () => registry.clients(), shared.meter, log);
+  const spent = new Spent(shared.clock);
   const gateway: Gateway = {
     ...shared,
     links: upstreams.pool,
     recorder: new CallRecorder({ ...shared, audit }),
+    vendor: new VendorMethods(config.mcpServers),
+    seal: createSeal(config.seal.keys, shared.clock),
+    spend: (nonce, expiresAt) => spent.spend(nonce, expiresAt),
     limits: { ...config.limits, ...config.auth, ...config.timing },
     snapshot: () => upstreams.catalogue.snapshot,
     grants: (principal) => policy.grants(principal),

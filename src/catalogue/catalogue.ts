@@ -1,5 +1,6 @@
 import type { Log } from '../ports/log.ts';
 import type { ListKind, Meter } from '../ports/meter.ts';
+import { extensionsOf } from './capabilities.ts';
 import type { Definition } from './definitions.ts';
 import { type Clash, reachOf } from './ownership.ts';
 import { listsOf, type Member, merge, type Naming, type Part, type SeenPart, type Snapshot } from './snapshot.ts';
@@ -33,6 +34,7 @@ export class Catalogue {
   private readonly log: Log;
   private current: Snapshot;
   private settled = false;
+  private readonly reported = new Set<string>();
 
   constructor({ upstreams, naming, meter, log }: CatalogueOptions) {
     this.naming = naming;
@@ -58,6 +60,7 @@ export class Catalogue {
   replace(upstream: string, seen: SeenPart): readonly ListKind[] {
     const { part } = this.member(upstream);
     if (part.state === 'listed' && isSame(part, seen)) return [];
+    this.reportDropped(upstream, seen);
     return this.change(upstream, { state: 'listed', ...seen });
   }
 
@@ -100,6 +103,14 @@ export class Catalogue {
     }
   }
 
+  /** Once an upstream, whatever it announces later. */
+  private reportDropped(upstream: string, { capabilities }: SeenPart): void {
+    const { dropped } = extensionsOf(capabilities);
+    if (dropped === 0 || this.reported.has(upstream)) return;
+    this.reported.add(upstream);
+    this.log.warn('capabilities_dropped', { upstream, count: dropped });
+  }
+
   /** One line per upstream that lost, however many URIs it lost by this change. */
   private reportClashes(before: readonly Clash[]): void {
     const known = new Set(before.map(clashKey));
@@ -117,6 +128,7 @@ function clashKey({ uri, upstream, holder }: Clash): string {
 
 function isSame(before: SeenPart, seen: SeenPart): boolean {
   return (
+    before.era === seen.era &&
     before.instructions === seen.instructions &&
     JSON.stringify(before.capabilities) === JSON.stringify(seen.capabilities) &&
     ITEM_KINDS.every((kind) => areSame(before.lists[kind], seen.lists[kind]))

@@ -89,14 +89,14 @@ export class Keeper {
     const { catalogue, catalogueLink, log } = this.options;
     const link = catalogueLink(upstream);
     if (link === undefined) throw new Error(`no catalogue link to ${upstream}`);
-    const { capabilities, instructions } = link.peer;
+    const { era, capabilities, instructions } = link.peer;
     const ask = (method: string, params?: string) => link.ask(method, params, this.of(upstream).startTimeout);
     const walked = await walkUpstream(ask, capabilities, {
       previous: catalogue.listsOf(upstream),
       kinds,
       log: log.child({ upstream }),
     });
-    return { part: { capabilities, instructions, lists: walked.lists }, failed: walked.failed };
+    return { part: { era, capabilities, instructions, lists: walked.lists }, failed: walked.failed };
   }
 
   private publish(upstream: string, kinds: readonly ListKind[]): void {

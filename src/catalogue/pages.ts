@@ -15,13 +15,15 @@ export interface Page {
 export class Pages {
   private readonly kind: ItemKind;
   private readonly items: readonly Item[];
+  private readonly spelled: (item: Item) => string;
   private readonly kept = new Map<number, Page>();
   /** Where the next page starts for one who began at the first: only such pages are kept, so callers cannot grow it. */
   private readonly walked = new Set([0]);
 
-  constructor(kind: ItemKind, items: readonly Item[]) {
+  constructor(kind: ItemKind, items: readonly Item[], spelled: (item: Item) => string = ({ text }) => text) {
     this.kind = kind;
     this.items = items;
+    this.spelled = spelled;
   }
 
   page(cursor: string | undefined): Page | 'bad_cursor' {
@@ -46,7 +48,8 @@ export class Pages {
     let bytes = 0;
     let end = start;
     while (end < this.items.length && end - start < PAGE_ITEMS) {
-      bytes += Buffer.byteLength(this.items[end]?.text ?? '') + 1;
+      const item = this.items[end];
+      bytes += item === undefined ? 1 : Buffer.byteLength(this.spelled(item)) + 1;
       if (bytes > PAGE_BYTES && end > start) break;
       end += 1;
     }
@@ -56,7 +59,7 @@ export class Pages {
   private textOf(start: number, end: number): string {
     const items = this.items.slice(start, end);
     const last = items.at(-1);
-    const list = `"${LIST_FORMS[this.kind].member}":[${items.map((item) => item.text).join(',')}]`;
+    const list = `"${LIST_FORMS[this.kind].member}":[${items.map(this.spelled).join(',')}]`;
     if (last === undefined || end === this.items.length) return `{${list}}`;
     return `{${list},"nextCursor":"${writeCursor(this.kind, last.key)}"}`;
   }

@@ -1,5 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { ItemKind, ListKind } from '../ports/meter.ts';
+import type { Era } from '../protocol/era.ts';
+import { handshakeDefinition } from '../protocol/handshake-shape.ts';
 import { type NameTable, type Owned, publicNames } from '../protocol/names.ts';
 import { type Definition, digestOf, publicText } from './definitions.ts';
 import { type Claimant, type Clash, findOwner, type Holders, holdersOf, type Reach } from './ownership.ts';
@@ -7,6 +9,7 @@ import { NO_LISTS, type UpstreamLists } from './walk.ts';
 
 /** What an upstream has said of itself. */
 export interface SeenPart {
+  readonly era: Era;
   readonly capabilities: Readonly<Record<string, unknown>>;
   readonly instructions: string | undefined;
   readonly lists: UpstreamLists;
@@ -16,7 +19,7 @@ export interface SeenPart {
 export type Part =
   | { readonly state: 'unseen' }
   | ({ readonly state: 'listed' } & SeenPart)
-  | ({ readonly state: 'forgotten' } & Omit<SeenPart, 'lists'>);
+  | ({ readonly state: 'forgotten' } & Omit<SeenPart, 'era' | 'lists'>);
 
 /** An upstream of the configuration, with its part. */
 export interface Member {
@@ -33,8 +36,9 @@ export interface Item {
   readonly original: string;
   /** Public name, URI or URI template: unique in its list. */
   readonly key: string;
-  /** The definition under its public name. */
+  /** The definition under its public name, and as a handshake client may read it: the same, or without what only the modern era allows. */
   readonly text: string;
+  readonly handshakeText: string;
   /** Of key and definition. */
   readonly digest: string;
 }
@@ -133,6 +137,10 @@ export function capabilitiesOf(part: Part): Readonly<Record<string, unknown>> | 
   return part.state === 'unseen' ? undefined : part.capabilities;
 }
 
+function isModern(part: Part): boolean {
+  return part.state === 'listed' && part.era === 'modern';
+}
+
 function namesOf(members: readonly Member[], kind: 'tools' | 'prompts', naming: Naming): NameTable {
   const hash = (text: string) => createHash('sha256').update(text).digest('hex');
   const upstreams = members.map(({ key, prefix, part }) => {
@@ -145,7 +153,7 @@ function named(members: readonly Member[], kind: 'tools' | 'prompts', table: Nam
   const items = members.flatMap(({ key, part }) =>
     listsOf(part)[kind].flatMap((definition) => {
       const name = table.publicOf(key, definition.original);
-      return name === undefined ? [] : [itemOf(key, definition, name)];
+      return name === undefined ? [] : [itemOf(key, definition, name, kind === 'tools' && isModern(part))];
     }),
   );
   return sorted(items);
@@ -163,12 +171,13 @@ function held(members: readonly Member[], kind: 'resources' | 'templates', holde
 /** What a definition became in the last merge: all but those of the upstream that changed are the same in the next. */
 const made = new WeakMap<Definition, Item>();
 
-function itemOf(upstream: string, definition: Definition, key: string): Item {
+function itemOf(upstream: string, definition: Definition, key: string, modernTool = false): Item {
   const before = made.get(definition);
   if (before?.key === key && before.upstream === upstream) return before;
   const { original } = definition;
   const text = key === original ? definition.text : publicText(definition, key);
-  const item = { upstream, original, key, text, digest: digestOf(`${definition.digest}\0${key}`) };
+  const handshakeText = modernTool ? handshakeDefinition(text) : text;
+  const item = { upstream, original, key, text, handshakeText, digest: digestOf(`${definition.digest}\0${key}`) };
   made.set(definition, item);
   return item;
 }

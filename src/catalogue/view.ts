@@ -1,6 +1,7 @@
 import type { Grants } from '../policy/access.ts';
 import type { ItemKind, ListKind } from '../ports/meter.ts';
 import type { ServerCapabilities } from '../protocol/capabilities.ts';
+import type { Era } from '../protocol/era.ts';
 import type { Owned } from '../protocol/names.ts';
 import { unite } from './capabilities.ts';
 import { type Page, Pages } from './pages.ts';
@@ -10,7 +11,7 @@ import { LIST_KINDS } from './walk.ts';
 /** The part of a snapshot that a principal may see: what no rule denies it, calls that depend on arguments included. */
 export interface View {
   /** The JSON text of a list result; 'bad_cursor' for one this gateway did not write for this kind of list. */
-  page(kind: ItemKind, cursor?: string): Page | 'bad_cursor';
+  page(kind: ItemKind, era: Era, cursor?: string): Page | 'bad_cursor';
   /** Equal digests mean equal lists; templates are part of resources. */
   digest(kind: ListKind): string;
   /** Of the upstreams of which something is seen or, as long as they list nothing, may be. */
@@ -51,6 +52,7 @@ class GrantedView implements View {
   readonly capabilities: ServerCapabilities;
   readonly instructions: string | undefined;
   private readonly pages: Readonly<Record<ItemKind, Pages>>;
+  private readonly handshakeTools: Pages;
   private readonly digests: Readonly<Record<ListKind, string>>;
   private readonly tools: ReadonlyMap<string, Owned>;
   private readonly prompts: ReadonlyMap<string, Owned>;
@@ -63,6 +65,9 @@ class GrantedView implements View {
       templates: new Pages('templates', items.templates),
       prompts: new Pages('prompts', items.prompts),
     };
+    this.handshakeTools = items.tools.some((item) => item.handshakeText !== item.text)
+      ? new Pages('tools', items.tools, (item) => item.handshakeText)
+      : this.pages.tools;
     this.digests = digestsOf(items);
     this.tools = byKey(items.tools);
     this.prompts = byKey(items.prompts);
@@ -72,8 +77,9 @@ class GrantedView implements View {
     this.instructions = joined(snapshot.members.filter(({ key }) => seen.has(key)));
   }
 
-  page(kind: ItemKind, cursor?: string): Page | 'bad_cursor' {
-    return this.pages[kind].page(cursor);
+  page(kind: ItemKind, era: Era, cursor?: string): Page | 'bad_cursor' {
+    const pages = kind === 'tools' && era === 'handshake' ? this.handshakeTools : this.pages[kind];
+    return pages.page(cursor);
   }
 
   digest(kind: ListKind): string {

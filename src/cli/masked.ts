@@ -6,7 +6,7 @@ const MAX_LINE = 400;
 /** Makes text of upstreams fit for one line of output: no control characters, bounded, and no secret of the configuration in it. */
 export type Mask = (text: string) => string;
 
-/** Masks what the configuration holds in headers, environments, queries of URLs and issuers' secrets. */
+/** Masks what the configuration holds in headers, environments, queries of URLs, issuers' secrets and keys of the seal. */
 export function maskFor(config: Config): Mask {
   const masked = masking(secretsOf(config));
   return (text) => {
@@ -17,9 +17,10 @@ export function maskFor(config: Config): Mask {
   };
 }
 
-function secretsOf({ auth, mcpServers }: Config): string[] {
+function secretsOf({ auth, seal, mcpServers }: Config): string[] {
   const issuers = auth.mode === 'jwt' ? auth.issuers : [];
   return [
+    ...seal.keys,
     ...issuers.flatMap(({ keys }) => (keys.source === 'secret' ? [keys.secret] : [])),
     ...mcpServers.flatMap((server) => {
       if (server.type === 'stdio') return Object.values(server.env);

@@ -3,6 +3,7 @@ import type { Config, ServerConfig } from '../config/schema.ts';
 import type { Link, LinkEvents } from '../ports/link.ts';
 import { EVERY_CAPABILITY } from '../protocol/capabilities.ts';
 import { type ConfiguredDeps, upstreamOptions } from '../upstream/configured.ts';
+import { Eras } from '../upstream/eras.ts';
 import { openLink } from '../upstream/link.ts';
 import { Remarks } from './remarks.ts';
 
@@ -48,5 +49,11 @@ export async function probe(server: ServerConfig, config: Config, deps: Omit<Con
 async function openInTime(server: ServerConfig, config: Config, deps: ConfiguredDeps): Promise<Link> {
   const [options] = upstreamOptions({ ...config, mcpServers: [server] }, deps);
   if (options === undefined) throw new Error('it is not configured');
-  return openLink({ ...options, capabilities: EVERY_CAPABILITY }, { ...deps, dial: options.dial }, UNHEARD);
+  const eras = new Eras({ startTimeout: options.startTimeout, fixed: options.era }, deps);
+  const linkOptions = { ...options, capabilities: EVERY_CAPABILITY, hearsLists: false };
+  const linkDeps = { ...deps, dial: options.dial, random: Math.random, distrust: () => {} };
+  return eras.open((opening) => openLink(linkOptions, linkDeps, UNHEARD, opening), {
+    signal: undefined,
+    recheck: false,
+  });
 }

@@ -15,11 +15,11 @@ const targets = z
     tools: says(globs('`upstream/name`').exactOptional(), 'Tools.', 'none'),
     resources: says(globs('URIs').exactOptional(), 'Resources and resource templates.', 'none'),
     prompts: says(globs('`upstream/name`').exactOptional(), 'Prompts.', 'none'),
-    methods: says(globs('`upstream/name`').exactOptional(), 'Vendor methods.', 'none'),
+    methods: says(globs('`upstream/name`').exactOptional(), 'Vendor methods and notifications.', 'none'),
   })
   .refine(
     ({ upstreams: _narrows, ...kinds }) => Object.keys(kinds).length > 0,
-    'matches nothing: name tools, resources or prompts',
+    'matches nothing: name tools, resources, prompts or methods',
   );
 
 const rule = z

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { concernsOwnMethod } from '../policy/own-methods.ts';
 import { count, duration, flag, type Immutable, list, matching, oneOf, says, table, text } from './schema-kinds.ts';
 import { hasUserinfo, parseUrl } from './schema-loopback.ts';
 
@@ -9,6 +10,8 @@ const breaker = z.strictObject({
   open: says(duration().prefault('30s'), 'How long an open breaker waits before the next attempt.'),
   maxOpen: says(duration().prefault('5m'), 'How long that wait may grow to.'),
 });
+
+const vendorGlob = text("a glob that matches no method of MCP's own", (value) => !concernsOwnMethod(value));
 
 const common = {
   isolation: says(oneOf('session', 'shared').prefault('session'), 'One link for each session, or one for all.'),
@@ -37,7 +40,10 @@ const common = {
   idle: says(duration().prefault('5m'), "How long a session's link may be unused before it is closed."),
   concurrency: says(count().prefault(256), 'Requests under way at once on one link.'),
   breaker: breaker.prefault({}),
-  methods: says(list('method globs', text('a glob')).prefault([]), 'Vendor methods it serves.'),
+  methods: says(
+    list('method globs', vendorGlob).prefault([]),
+    'Vendor methods and notifications it serves; the first upstream in the file that serves a method gets it.',
+  ),
   enabled: says(
     flag().prefault(true),
     'false leaves the upstream out as if it were not in the file; `disabled: true` is the same.',

@@ -110,7 +110,12 @@ export const configSchema = z.strictObject({
     "Values of Host that are accepted; null for the host of `auth.resource` and, on a loopback listener, loopback names; ['*'] for any.",
   ),
   seal: z
-    .strictObject({ keys: says(list('text', secret).prefault([]), 'Keys that seal state given to clients.') })
+    .strictObject({
+      keys: says(
+        list('text', secret).prefault([]),
+        'Secrets of at least 32 bytes that seal the state clients are given: the first seals, all open. Empty for a random one, which ends with the process.',
+      ),
+    })
     .prefault({}),
   naming: naming.prefault({}),
   mcpServers: serversSchema.prefault({}),

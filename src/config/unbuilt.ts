@@ -16,7 +16,6 @@ export const UNBUILT: readonly Row[] = [
   { key: 'listen.trustedProxies', idle: isEmpty },
   { key: 'admin' },
   { key: 'auth.certificates', idle: isEmpty },
-  { key: 'seal.keys', idle: isEmpty },
   { key: 'bus' },
   { key: 'limits.handshakes.perSecond' },
   { key: 'limits.handshakes.perAddress' },
@@ -30,11 +29,8 @@ export const UNBUILT: readonly Row[] = [
   { key: 'timing.resumeWindow', idle: isZero },
   { key: 'timing.drain.notice' },
   { key: 'timing.drain.waves' },
-  { key: 'mcpServers.*.methods', idle: isEmpty },
   { key: 'audit.arguments', idle: (value) => value === 'none' || value === 'keys' },
   { key: 'audit.redact', idle: isEmpty },
-  { key: 'policy.*.allow.methods', idle: isEmpty },
-  { key: 'policy.*.deny.methods', idle: isEmpty },
 ];
 
 /** A sentence for each unbuilt key the tree sets. Takes these keys and their nulls out of the tree, which then holds only what can be judged. */

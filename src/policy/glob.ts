@@ -60,17 +60,29 @@ function tokenize(pattern: string): Token[] {
   return tokens;
 }
 
-/** Follows all partial matches at once: one pass over the text, one flag a token. `start` tokens are known to match. */
+/** True if the pattern matches any text that begins so: whatever is left of it when `prefix` is used up, some text fits. */
+export function mayBeginWith(pattern: string, prefix: string): boolean {
+  return follow(tokenize(pattern), 0, prefix) !== undefined;
+}
+
 function simulate(tokens: readonly Token[], start: number, text: string): boolean {
+  return follow(tokens, start, text)?.[tokens.length] === 1;
+}
+
+/**
+ * Follows all partial matches at once: one pass over the text, one flag a token. `start` tokens are known to match. The
+ * flags at the end of the text; undefined once none is left.
+ */
+function follow(tokens: readonly Token[], start: number, text: string): Uint8Array | undefined {
   let active = new Uint8Array(tokens.length + 1);
   let next = new Uint8Array(tokens.length + 1);
   enter(tokens, active, start);
   for (let at = start; at < text.length; at++) {
-    if (!step(tokens, active, next, text.charAt(at))) return false;
+    if (!step(tokens, active, next, text.charAt(at))) return undefined;
     [active, next] = [next, active];
     next.fill(0);
   }
-  return active[tokens.length] === 1;
+  return active;
 }
 
 function step(tokens: readonly Token[], active: Uint8Array, next: Uint8Array, character: string): boolean {

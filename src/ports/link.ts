@@ -2,6 +2,7 @@ import type { ClientCapabilities } from '../protocol/capabilities.ts';
 import type { Notification, Request, Response } from '../protocol/envelope.ts';
 import type { Era } from '../protocol/era.ts';
 import type { Fault, WireError } from '../protocol/errors.ts';
+import type { LogLevel } from '../protocol/log-level.ts';
 import type { ListKind } from './meter.ts';
 
 /** One live, initialised MCP connection from the gateway to an upstream. */
@@ -48,7 +49,7 @@ export interface Outgoing {
   /** Only a modern link sends the rest; a handshake link leaves it out. What the request declares; absent: what the link does. */
   readonly declares?: ClientCapabilities;
   /** The level of the log messages wanted with this request; absent: the link's own. */
-  readonly logLevel?: string;
+  readonly logLevel?: LogLevel;
   /** Of a request sent again after `input_required`: the JSON text of `inputResponses` and the upstream's own `requestState`. The message's own are never forwarded. */
   readonly inputs?: { readonly responses: string | undefined; readonly state: string | undefined };
 }
@@ -84,6 +85,8 @@ export interface LinkUser {
   asked(question: Question): Withdraw;
   /** A notification of an upstream that is meant for this client as it is (`notifications/elicitation/complete`). */
   notified(notification: Notification): void;
+  /** A notification that is none of MCP's own, on this user's own link: whether it passes is for the user to judge. */
+  vendor(upstream: string, notification: Notification): void;
 }
 
 /** A request of an upstream to the client behind its link. Exactly one of `answer` and `refuse` ends it, unless it is withdrawn first. */
@@ -113,6 +116,8 @@ export interface Lease {
 
 /** How a session reaches the upstreams. */
 export interface Links {
+  /** True where `lease` gives a link that serves one call at a time. */
+  lends(upstream: string): boolean;
   /**
    * A link of the session's own that serves this call alone until it is released, initialised with all that the gateway
    * can carry, where the upstream is of the handshake era and not shared. Elsewhere it is the link `acquire` gives, whose
@@ -129,8 +134,8 @@ export interface Links {
   unsubscribe(upstream: string, uri: string, user: LinkUser): Promise<void>;
   /** Passes a log level to every link of the user's own, those to come included. Resolves when the present ones have it, or cannot be told. */
   setLevel(level: string, user: LinkUser): Promise<void>;
-  /** Passes a notification of the client to every open link of its own. */
-  notify(text: string, user: LinkUser): void;
+  /** Passes a notification of the client to every open link of its own, or to that of one upstream. */
+  notify(text: string, user: LinkUser, upstream?: string): void;
   /** Closes every link and ends every subscription of this session. */
   release(session: string): void;
 }
@@ -143,6 +148,8 @@ export interface LinkEvents {
   /** Absent on a link that has no one client behind it: the upstream is then told at once that nobody can answer. */
   readonly asked?: (question: Question) => Withdraw;
   readonly notified?: (notification: Notification) => void;
+  /** Any notification that is not told of above. Absent likewise. */
+  readonly vendor?: (notification: Notification) => void;
   /** Once, last. `again`: the peer is there but has forgotten the MCP session, so it can be initialised anew at once. */
   closed(cause: Error | undefined, again: boolean): void;
 }

@@ -58,7 +58,16 @@ export interface Histograms {
   overhead_seconds: None;
 }
 
-export type Outcome = 'ok' | 'tool_error' | 'error' | 'denied' | 'cancelled' | 'timeout' | 'failed';
+export type Outcome =
+  | 'ok'
+  | 'tool_error'
+  | 'error'
+  | 'denied'
+  | 'cancelled'
+  | 'timeout'
+  | 'failed'
+  /** Answered with questions; the request that brings the answers is counted by itself. */
+  | 'input_required';
 /** As the gateway sees the client: `in` is read from a socket, `out` is queued to one. */
 export type Direction = 'in' | 'out';
 export type ListKind = 'tools' | 'resources' | 'prompts';

@@ -7,8 +7,8 @@ import { field, type Request } from '../protocol/envelope.ts';
 import { Fault } from '../protocol/errors.ts';
 import { JsonText } from '../protocol/json-text.ts';
 import { METHODS } from './admit.ts';
-import type { EndedCall } from './relay.ts';
 import type { Refusal } from './target.ts';
+import type { EndedCall } from './turn.ts';
 
 /** Whose request it was. */
 export interface Caller {
@@ -53,11 +53,11 @@ export class CallRecorder {
 
   /** Answered by the gateway itself. */
   answered(method: string, outcome: 'ok' | 'error'): void {
-    this.count(METHODS.has(method) ? method : 'other', NO_UPSTREAM, outcome);
+    this.count(labelOf(method), NO_UPSTREAM, outcome);
   }
 
   denied({ session, principal }: Caller, request: Request, { denied, rule, upstream }: Refusal): void {
-    this.count(request.method, upstream ?? NO_UPSTREAM, denied ? 'denied' : 'error');
+    this.count(labelOf(request.method), upstream ?? NO_UPSTREAM, denied ? 'denied' : 'error');
     this.deps.audit.record({
       time: this.deps.clock.now(),
       event: 'call',
@@ -76,7 +76,8 @@ export class CallRecorder {
   ended({ session, principal }: Caller, { request, target, outcome, duration, overhead, cause }: EndedCall): void {
     const { upstream, rule } = target;
     this.inFlight.add(-1);
-    this.observe(this.count(request.method, upstream, outcome), request.method, upstream, duration);
+    const method = labelOf(request.method);
+    this.observe(this.count(method, upstream, outcome), method, upstream, duration);
     if (overhead !== undefined) this.overhead.observe(overhead / 1000);
     this.deps.audit.record({
       time: this.deps.clock.now(),
@@ -120,6 +121,11 @@ export class CallRecorder {
     this.instruments.set(method, ofMethod.set(upstream, made));
     return made;
   }
+}
+
+/** Only what is a method to the gateway is a label: every other text is a caller's. */
+function labelOf(method: string): string {
+  return METHODS.has(method) ? method : 'other';
 }
 
 /** A Fault of the gateway's own is a row of a table: its word and what caused it, without a stack, for there may be many. */

@@ -4,19 +4,17 @@ import type { Grants } from '../policy/access.ts';
 import type { FrameKind } from '../ports/connection.ts';
 import type { LinkUser, Question, Withdraw } from '../ports/link.ts';
 import type { ListKind } from '../ports/meter.ts';
-import {
-  type ClientCapabilities,
-  carriedCapabilities,
-  NO_CAPABILITIES,
-  type ServerCapabilities,
-} from '../protocol/capabilities.ts';
+import { type ClientCapabilities, carriedCapabilities, NO_CAPABILITIES } from '../protocol/capabilities.ts';
 import { decoded, field, type Notification, type Request, type Response } from '../protocol/envelope.ts';
+import { carriedExtensions } from '../protocol/extensions.ts';
+import { rewriteNotification } from '../protocol/rewrite.ts';
 import type { Gateway } from './context.ts';
 import type { Announcement, Answered } from './control-plane.ts';
 import { ModernPlane } from './modern-plane.ts';
 import { News } from './news.ts';
 import { Overlays } from './overlays.ts';
 import { Questions } from './questions.ts';
+import { RequestLevels } from './request-levels.ts';
 import { Subscriptions } from './subscriptions.ts';
 import { ownedResource } from './target.ts';
 
@@ -30,6 +28,8 @@ export interface ClientDeps {
 export class Client implements LinkUser {
   readonly session: string;
   readonly subscriptions: Subscriptions;
+  /** Of a client that names a log level with each request. */
+  readonly levels: RequestLevels;
   private readonly deps: ClientDeps;
   private readonly overlays: Overlays;
   private readonly news: News;
@@ -43,6 +43,7 @@ export class Client implements LinkUser {
     this.subscriptions = new Subscriptions(this, deps.gateway, deps.grants, () => this.snapshot());
     this.news = new News({ ...deps, view: () => this.view(), subscriptions: this.subscriptions });
     this.questions = new Questions(deps.send);
+    this.levels = new RequestLevels(deps.gateway.log);
   }
 
   /** The catalogue with what this session's own links list. */
@@ -61,7 +62,10 @@ export class Client implements LinkUser {
   /** Reads what the `initialize` request declares and says what it is to be answered with. */
   opening(request: Request): Announcement {
     const member = field(request.params, 'capabilities');
-    this.declared = carriedCapabilities(member === undefined ? undefined : decoded(request.text, member));
+    const declared = member === undefined ? undefined : decoded(request.text, member);
+    this.declared = carriedCapabilities(declared);
+    const { dropped } = carriedExtensions(declared);
+    if (dropped > 0) this.deps.gateway.log.info('capabilities_dropped', { session: this.session, count: dropped });
     const view = this.view();
     this.news.announced(view);
     return view;
@@ -73,8 +77,9 @@ export class Client implements LinkUser {
     const plane = new ModernPlane({
       announcement: () => {
         const { capabilities, instructions } = this.view();
-        return { capabilities: withoutLogging(capabilities), instructions };
+        return { capabilities, instructions };
       },
+      wantsLog: (upstream, notification) => this.levels.wants(upstream, notification),
       send,
       answered,
       mayHear: (uri) => !('error' in ownedResource(uri, { snapshot: this.snapshot(), grants })),
@@ -103,8 +108,8 @@ export class Client implements LinkUser {
     return this.news.updated(upstream, uri);
   }
 
-  logged(_upstream: string, notification: Notification): void {
-    this.news.logged(notification);
+  logged(upstream: string, notification: Notification): void {
+    this.news.logged(upstream, notification);
   }
 
   listChanged(upstream: string, kind: ListKind): void {
@@ -123,6 +128,12 @@ export class Client implements LinkUser {
     this.deps.send(notification.text, 'update');
   }
 
+  vendor(upstream: string, notification: Notification): void {
+    const { gateway, grants, send } = this.deps;
+    if (!gateway.vendor.passes(upstream, notification.method, grants)) return;
+    send(rewriteNotification(notification, {}), 'update');
+  }
+
   /** What the client answers to a question. One nobody waits for is ignored and counted. */
   answered(response: Response): void {
     if (this.questions.answered(response)) return;
@@ -136,7 +147,15 @@ export class Client implements LinkUser {
     if (method === 'notifications/progress') this.questions.progress(notification);
     else if (method === 'notifications/roots/list_changed' && this.declared.roots !== undefined) {
       this.deps.gateway.links.notify(text, this);
-    }
+    } else this.toVendor(notification);
+  }
+
+  /** To the upstream that serves it, where this client has a link to it; lost elsewhere, as notifications are. */
+  private toVendor(notification: Notification): void {
+    const { gateway, grants } = this.deps;
+    const upstream = gateway.vendor.ownerOf(notification.method);
+    if (upstream === undefined || !gateway.vendor.passes(upstream, notification.method, grants)) return;
+    gateway.links.notify(rewriteNotification(notification, {}), this, upstream);
   }
 
   close(): void {
@@ -144,9 +163,4 @@ export class Client implements LinkUser {
     this.subscriptions.close();
     this.deps.gateway.links.release(this.session);
   }
-}
-
-/** Log messages reach handshake clients only so far: a modern one is not promised any. */
-function withoutLogging({ logging: _logging, ...capabilities }: ServerCapabilities): ServerCapabilities {
-  return capabilities;
 }

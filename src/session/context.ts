@@ -5,7 +5,9 @@ import type { Clock } from '../ports/clock.ts';
 import type { Links } from '../ports/link.ts';
 import type { Log } from '../ports/log.ts';
 import type { Meter } from '../ports/meter.ts';
+import type { Seal } from '../ports/seal.ts';
 import type { CallRecorder } from './call-recorder.ts';
+import type { VendorMethods } from './vendor-methods.ts';
 
 /** What every session shares: the gateway as sessions see it. */
 export interface Gateway {
@@ -14,6 +16,11 @@ export interface Gateway {
   readonly log: Log;
   readonly meter: Meter;
   readonly recorder: CallRecorder;
+  readonly vendor: VendorMethods;
+  /** Of what modern clients bring back. */
+  readonly seal: Seal;
+  /** Takes what was sealed once; false the second time. */
+  readonly spend: (nonce: string, expiresAt: number) => boolean;
   readonly limits: SessionLimits;
   snapshot(): Snapshot;
   grants(principal: Principal): Grants;
@@ -24,6 +31,7 @@ export interface Gateway {
 /** Milliseconds, bytes and counts from the configuration. */
 export interface SessionLimits {
   readonly depth: number;
+  readonly outbox: number;
   readonly inFlight: number;
   readonly subscriptions: number;
   readonly firstMessage: number;

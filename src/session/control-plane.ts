@@ -41,6 +41,11 @@ export class ControlPlane {
     this.give(request);
   }
 
+  /** The revision the SDK session chose; undefined until it has answered `initialize`. */
+  get protocolVersion(): string | undefined {
+    return this.adapter?.protocolVersion;
+  }
+
   /** Returns the way to cancel the request: nothing is answered for it afterwards. */
   give(request: Request): () => void {
     const { adapter } = this;

@@ -46,6 +46,8 @@ export class HandshakeAdapter {
   private readonly server: Server;
   private readonly transport: Transport;
   private readonly answered: (id: number, answer: ControlAnswer) => void;
+  /** What `initialize` was answered with. */
+  protocolVersion: string | undefined;
 
   constructor(
     options: HandshakeOptions,
@@ -116,8 +118,11 @@ export class HandshakeAdapter {
 
   private out(message: JSONRPCMessage): void {
     if (!('id' in message) || typeof message.id !== 'number') return;
-    if ('result' in message) this.answered(message.id, { result: JSON.stringify(message.result) });
-    else if ('error' in message) this.answered(message.id, { error: message.error });
+    if ('result' in message) {
+      const { protocolVersion } = message.result;
+      if (typeof protocolVersion === 'string') this.protocolVersion ??= protocolVersion;
+      this.answered(message.id, { result: JSON.stringify(message.result) });
+    } else if ('error' in message) this.answered(message.id, { error: message.error });
   }
 }
 

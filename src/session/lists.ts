@@ -2,6 +2,7 @@ import type { View } from '../catalogue/view.ts';
 import type { ItemKind, ListKind } from '../ports/meter.ts';
 import type { ServerCapabilities } from '../protocol/capabilities.ts';
 import { field, type Request, stringField } from '../protocol/envelope.ts';
+import type { Era } from '../protocol/era.ts';
 import { INVALID_PARAMS, type WireError } from '../protocol/errors.ts';
 import { NOT_FOUND } from './admit.ts';
 
@@ -15,16 +16,20 @@ const LIST_METHODS = new Map<string, ItemKind>([
 const BAD_CURSOR = { code: INVALID_PARAMS, message: 'Invalid cursor' };
 
 /** The page a list request asks for, as the JSON text of its result. A kind this view does not announce is no method. */
-export function listPage(request: Request, view: View): { readonly text: string } | { readonly refuse: WireError } {
+export function listPage(
+  request: Request,
+  view: View,
+  era: Era,
+): { readonly text: string } | { readonly refuse: WireError } {
   const kind = LIST_METHODS.get(request.method);
   if (kind === undefined || !view.has(kind)) return { refuse: NOT_FOUND };
-  if (field(request.params, 'cursor') === undefined) return pageAt(view, kind);
+  if (field(request.params, 'cursor') === undefined) return pageAt(view, kind, era);
   const cursor = stringField(request.text, request.params, 'cursor');
-  return cursor === undefined ? { refuse: BAD_CURSOR } : pageAt(view, kind, cursor);
+  return cursor === undefined ? { refuse: BAD_CURSOR } : pageAt(view, kind, era, cursor);
 }
 
-function pageAt(view: View, kind: ItemKind, cursor?: string) {
-  const page = view.page(kind, cursor);
+function pageAt(view: View, kind: ItemKind, era: Era, cursor?: string) {
+  const page = view.page(kind, era, cursor);
   return page === 'bad_cursor' ? { refuse: BAD_CURSOR } : page;
 }
 

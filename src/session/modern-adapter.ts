@@ -67,6 +67,8 @@ function sdkCapabilities({
   resources,
   completions,
   logging,
+  experimental,
+  extensions,
 }: Announcement['capabilities']): SdkCapabilities {
   return {
     ...(tools === undefined ? {} : { tools: { ...tools } }),
@@ -74,6 +76,8 @@ function sdkCapabilities({
     ...(resources === undefined ? {} : { resources: { ...resources } }),
     ...(completions === undefined ? {} : { completions: {} }),
     ...(logging === undefined ? {} : { logging: {} }),
+    ...(experimental === undefined ? {} : { experimental: { ...experimental } }),
+    ...(extensions === undefined ? {} : { extensions: { ...extensions } }),
   };
 }
 

@@ -1,7 +1,7 @@
 import type { FrameKind } from '../ports/connection.ts';
 import type { Log } from '../ports/log.ts';
 import type { ListKind } from '../ports/meter.ts';
-import { decoded, field, type Id, type Request } from '../protocol/envelope.ts';
+import { decoded, field, type Id, type Notification, type Request } from '../protocol/envelope.ts';
 import { SUBSCRIPTION_ID_KEY } from '../protocol/era.ts';
 import type { Announcement, Asked } from './control-plane.ts';
 import { Listens } from './listens.ts';
@@ -19,6 +19,8 @@ export interface ModernPlaneDeps {
   readonly maxResources: number;
   readonly subscribe: (uri: string) => Promise<void>;
   readonly unsubscribe: (uri: string) => Promise<void>;
+  /** Whether a request under way there asks for log messages like this one. */
+  readonly wantsLog: (upstream: string, notification: Notification) => boolean;
   readonly log: Log;
 }
 
@@ -87,8 +89,9 @@ export class ModernPlane implements Voice {
     this.tell((adapter) => this.attempt(adapter.updated(uri)));
   }
 
-  /** A modern client is sent a log message only for a request that names a level; none is relayed yet. */
-  logged(): void {}
+  logged(upstream: string, notification: Notification): void {
+    if (this.deps.wantsLog(upstream, notification)) this.deps.send(notification.text, 'log');
+  }
 
   /** Open listens end with their result; resolves when those are sent. */
   async close(): Promise<void> {

@@ -10,7 +10,7 @@ import type { Subscriptions } from './subscriptions.ts';
 export interface Voice {
   listChanged(kind: ListKind): void;
   updated(uri: string): void;
-  logged(notification: Notification): void;
+  logged(upstream: string, notification: Notification): void;
 }
 
 export interface NewsDeps {
@@ -32,7 +32,7 @@ export class News {
     this.deps = deps;
     this.voice = {
       listChanged: (kind) => deps.send(notificationText(`notifications/${kind}/list_changed`), 'list_changed'),
-      logged: (notification) => {
+      logged: (_upstream, notification) => {
         if (deps.subscriptions.wantsLog(notification)) deps.send(notification.text, 'log');
       },
       updated: (uri) =>
@@ -70,7 +70,7 @@ export class News {
     return true;
   }
 
-  logged(notification: Notification): void {
-    if (this.open) this.voice.logged(notification);
+  logged(upstream: string, notification: Notification): void {
+    if (this.open) this.voice.logged(upstream, notification);
   }
 }

@@ -1,9 +1,10 @@
 import type { Connection } from '../ports/connection.ts';
+import type { ArrayFrame } from '../protocol/batch.ts';
 import type { Message, Unreadable } from '../protocol/envelope.ts';
 import type { Phase } from './admit.ts';
 
 export interface Read {
-  readonly message: Message | Unreadable;
+  readonly message: Message | Unreadable | ArrayFrame;
   /** Monotonic milliseconds. */
   readonly readAt: number;
 }

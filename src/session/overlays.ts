@@ -65,11 +65,11 @@ export class Overlays {
 
   private async walk(upstream: string, kinds: readonly ListKind[]) {
     const link = await this.gateway.links.acquire(upstream, this.user);
-    const { capabilities, instructions } = link.peer;
+    const { era, capabilities, instructions } = link.peer;
     const previous = this.parts.get(upstream)?.lists ?? this.gateway.snapshot().listsOf(upstream);
     const ask = (method: string, params?: string) => link.ask(method, params);
     const { lists, failed } = await walkUpstream(ask, capabilities, { previous, kinds, log: this.gateway.log });
-    return { part: { capabilities, instructions, lists }, failed };
+    return { part: { era, capabilities, instructions, lists }, failed };
   }
 
   private replace(upstream: string, part: SeenPart): readonly ListKind[] {

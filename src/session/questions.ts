@@ -2,15 +2,8 @@ import type { FrameKind } from '../ports/connection.ts';
 import type { Question, Withdraw } from '../ports/link.ts';
 import type { ClientCapabilities } from '../protocol/capabilities.ts';
 import { notificationText } from '../protocol/compose.ts';
-import {
-  field,
-  type Notification,
-  progressToken,
-  type Request,
-  type Response,
-  stringField,
-} from '../protocol/envelope.ts';
-import { INVALID_PARAMS, METHOD_NOT_FOUND, type WireError } from '../protocol/errors.ts';
+import { type Notification, progressToken, type Response, stringField } from '../protocol/envelope.ts';
+import { questionRefusal } from '../protocol/need.ts';
 import { rewriteNotification, rewriteRequest } from '../protocol/rewrite.ts';
 
 /** What upstreams have asked this client, under ids of one counter: `g1`, `g2`, …, never reused. */
@@ -26,7 +19,7 @@ export class Questions {
   /** Asks the client; a question it did not declare itself able to answer is refused without troubling it. */
   ask(question: Question, declared: ClientCapabilities): Withdraw {
     const { request } = question;
-    const refusal = refusalOf(request, declared);
+    const refusal = questionRefusal(request, declared);
     if (refusal !== undefined) {
       question.refuse(refusal);
       return () => {};
@@ -73,20 +66,3 @@ export class Questions {
     return question;
   }
 }
-
-/** Why this client must not be asked (MCP 2025-11-25: a server must not send what the client did not declare). */
-function refusalOf({ method, text, params }: Request, declared: ClientCapabilities): WireError | undefined {
-  const { elicitation, sampling, roots } = declared;
-  if (method === 'roots/list' && roots !== undefined) return undefined;
-  if (method === 'sampling/createMessage' && sampling !== undefined) {
-    const wantsTools = field(params, 'tools') !== undefined || field(params, 'toolChoice') !== undefined;
-    return wantsTools && !('tools' in sampling) ? UNDECLARED : undefined;
-  }
-  if (method !== 'elicitation/create' || elicitation === undefined) return NOT_FOUND;
-  const url = stringField(text, params, 'mode') === 'url';
-  const declares = url ? 'url' in elicitation : 'form' in elicitation || !('url' in elicitation);
-  return declares ? undefined : UNDECLARED;
-}
-
-const NOT_FOUND: WireError = { code: METHOD_NOT_FOUND, message: 'Method not found' };
-const UNDECLARED: WireError = { code: INVALID_PARAMS, message: 'The client did not declare this mode' };

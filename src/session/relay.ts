@@ -1,44 +1,37 @@
-import type { Clock } from '../ports/clock.ts';
-import type { FrameKind } from '../ports/connection.ts';
-import type { Link, Links, LinkUser, Relayed, Reply } from '../ports/link.ts';
+import type { Link, Links, LinkUser, Outgoing, Relayed, Reply } from '../ports/link.ts';
 import type { Outcome } from '../ports/meter.ts';
-import { errorText } from '../protocol/compose.ts';
-import {
-  field,
-  type Id,
-  type Notification,
-  numberField,
-  progressToken,
-  type Request,
-  type Response,
-} from '../protocol/envelope.ts';
-import { Fault, faultError } from '../protocol/errors.ts';
-import { rewriteNotification } from '../protocol/rewrite.ts';
+import type { Notification, Response } from '../protocol/envelope.ts';
+import type { Era } from '../protocol/era.ts';
+import { asFault, type Fault } from '../protocol/errors.ts';
+import { isInputRequired } from '../protocol/input-required.ts';
 import type { Unanswered } from './in-flight.ts';
-import type { Target } from './target.ts';
+import type { Inputs, Rounds } from './rounds.ts';
+import type { Turn } from './turn.ts';
 
 export interface RelayDeps {
   readonly links: Links;
   readonly user: LinkUser;
-  readonly clock: Clock;
-  readonly send: (frame: string, kind: FrameKind) => void;
   /** The upstream's answer as the client's era spells it. */
-  readonly answer: (response: Response, request: Request) => string;
-  /** Once per call, before its answer is queued; false when the call is no longer under way and nothing must be sent. */
-  readonly finish: (id: Id) => boolean;
-  /** Once per call, whatever ended it. */
-  readonly ended: (call: EndedCall) => void;
+  readonly spell: (response: Response, turn: Turn, upstream: Era) => Spelled;
+  /** A link that is about to carry a call which wants log messages from this level up. */
+  readonly ready?: (link: Link, level: Extras['logLevel']) => void;
+  /** How a client that answers requests is asked; absent for one that is asked in answers. */
+  readonly rounds?: (call: Asking) => Rounds;
 }
 
-export interface EndedCall {
-  readonly request: Request;
-  readonly target: Target;
+export interface Spelled {
+  readonly frame: string;
   readonly outcome: Outcome;
-  /** Monotonic milliseconds from frame read to answer queued, and the part of it the upstream did not have. */
-  readonly duration: number;
-  readonly overhead: number | undefined;
-  readonly cause: unknown;
 }
+
+/** What a call does with what its client answered. */
+export interface Asking {
+  again(inputs: Inputs): void;
+  readonly turn: Turn;
+}
+
+/** What a request says beside its text to an upstream of the modern era. */
+export type Extras = Pick<Outgoing, 'declares' | 'logLevel' | 'inputs'>;
 
 /**
  * One data request on its way: acquires the owner's link, forwards the text, brings back progress and exactly one
@@ -46,98 +39,79 @@ export interface EndedCall {
  */
 export class RelayedCall implements Reply, Unanswered {
   private readonly deps: RelayDeps;
-  private readonly request: Request;
-  private readonly target: Target;
-  private readonly token: Id | undefined;
-  private readonly readAt: number;
+  private readonly turn: Turn;
+  private extras: Extras;
+  private link: Link | undefined;
   private relayed: Relayed | undefined;
-  private progressed = Number.NEGATIVE_INFINITY;
+  private rounds: Rounds | undefined;
   private retried = false;
-  private done = false;
 
-  constructor(request: Request, target: Target, readAt: number, deps: RelayDeps) {
+  constructor(turn: Turn, extras: Extras, deps: RelayDeps) {
+    this.turn = turn;
+    this.extras = extras;
     this.deps = deps;
-    this.request = request;
-    this.target = target;
-    this.readAt = readAt;
-    this.token = progressToken(request);
   }
 
   /** Sends it; synchronous where the link is up. */
   start(): void {
-    const link = this.deps.links.acquire(this.target.upstream, this.deps.user);
+    const link = this.deps.links.acquire(this.turn.target.upstream, this.deps.user);
     if (!(link instanceof Promise)) return this.forward(link);
     link.then(
       (ready) => this.forward(ready),
-      (cause: unknown) => this.failed(asFault(cause), false),
+      (cause: unknown) => this.turn.fail(asFault(cause)),
     );
   }
 
   answered(response: Response, receivedAt: number): void {
-    if (!this.claim()) return;
-    this.deps.send(this.deps.answer(response, this.request), 'answer');
-    const now = this.deps.clock.elapsed();
-    const sentAt = this.relayed?.sentAt ?? this.readAt;
-    this.report(outcomeOf(response), now, sentAt - this.readAt + (now - receivedAt));
+    if (this.turn.over) return;
+    const era = this.link?.peer.era ?? 'handshake';
+    if (era === 'modern' && this.deps.rounds !== undefined && isInputRequired(response)) return this.ask(response);
+    const { frame, outcome } = this.deps.spell(response, this.turn, era);
+    this.turn.answer(frame, outcome, { sentAt: this.relayed?.sentAt ?? receivedAt, receivedAt });
   }
 
   progress(notification: Notification): void {
-    const value = numberField(notification.text, notification.params, 'progress');
-    if (
-      this.done ||
-      this.token === undefined ||
-      value === undefined ||
-      !Number.isFinite(value) ||
-      value <= this.progressed
-    )
-      return;
-    this.progressed = value;
-    this.deps.send(rewriteNotification(notification, { progressToken: this.token }), 'progress');
+    this.turn.progress(notification);
   }
 
   failed(fault: Fault, again: boolean): void {
-    if (this.done) return;
-    if (again && !this.retried) {
-      this.retried = true;
-      return this.start();
-    }
-    if (!this.claim()) return;
-    this.deps.send(errorText(this.request.id, faultError(fault)), 'answer');
-    this.report(fault.reason === 'timeout' ? 'timeout' : 'failed', this.deps.clock.elapsed(), undefined, fault);
+    if (this.turn.over) return;
+    if (!again || this.retried) return this.turn.fail(fault);
+    this.retried = true;
+    this.start();
   }
 
   cancel(notification?: Notification): void {
-    if (this.done) return;
-    this.done = true;
+    if (this.turn.over) return;
+    this.turn.cancelled();
+    this.rounds?.close();
     this.relayed?.cancel(notification);
-    this.report('cancelled', this.deps.clock.elapsed());
   }
 
   private forward(link: Link): void {
-    if (this.done) return;
-    const { name, uri } = this.target;
-    const judged = { ...(name === undefined ? {} : { name }), ...(uri === undefined ? {} : { uri }) };
-    this.relayed = link.relay({ message: this.request, ...judged }, this);
+    if (this.turn.over) return;
+    this.link = link;
+    this.deps.ready?.(link, this.extras.logLevel);
+    this.relayed = link.relay(outgoing(this.turn, this.extras), this);
   }
 
-  private claim(): boolean {
-    if (this.done) return false;
-    this.done = true;
-    return this.deps.finish(this.request.id);
-  }
-
-  private report(outcome: Outcome, now: number, overhead?: number, cause?: unknown): void {
-    const { request, target, readAt } = this;
-    this.deps.ended({ request, target, outcome, duration: now - readAt, overhead, cause });
+  private ask(response: Response): void {
+    this.relayed = undefined;
+    const again = (inputs: Inputs) => {
+      this.extras = { ...this.extras, inputs };
+      this.start();
+    };
+    this.rounds ??= this.deps.rounds?.({ turn: this.turn, again });
+    this.rounds?.begin(response);
   }
 }
 
-function outcomeOf(response: Response): Outcome {
-  if (response.outcome === 'error') return 'error';
-  const isError = field(response.payload.inner, 'isError');
-  return isError !== undefined && response.text.startsWith('true', isError.start) ? 'tool_error' : 'ok';
-}
-
-function asFault(cause: unknown): Fault {
-  return cause instanceof Fault ? cause : new Fault('internal', { cause });
+/** The request with what policy judged of it. */
+export function outgoing({ request, target: { name, uri } }: Turn, extras: Extras): Outgoing {
+  return {
+    message: request,
+    ...(name === undefined ? {} : { name }),
+    ...(uri === undefined ? {} : { uri }),
+    ...extras,
+  };
 }

@@ -3,11 +3,14 @@ import type { View } from '../catalogue/view.ts';
 import type { Grants } from '../policy/access.ts';
 import type { Cancel } from '../ports/clock.ts';
 import type { Connection, FrameKind, FrameReceiver } from '../ports/connection.ts';
+import { BATCH_VERSION, readFrame } from '../protocol/batch.ts';
 import { errorText, resultText } from '../protocol/compose.ts';
-import { idField, type Notification, type Request, readMessage } from '../protocol/envelope.ts';
+import { idField, type Notification, type Request } from '../protocol/envelope.ts';
 import type { Era } from '../protocol/era.ts';
 import { Fault, faultError, UNREADABLE, type WireError } from '../protocol/errors.ts';
-import { admit, admitModern, type Route } from './admit.ts';
+import { admit, admitModern, NOT_FOUND, type Route } from './admit.ts';
+import { Batches } from './batch.ts';
+import { Calls } from './calls.ts';
 import { Client } from './client.ts';
 import type { Gateway } from './context.ts';
 import { type Asked, ControlPlane } from './control-plane.ts';
@@ -19,8 +22,7 @@ import { startLife } from './life.ts';
 import { listPage } from './lists.ts';
 import type { ModernPlane } from './modern-plane.ts';
 import { Opening, type Read } from './opening.ts';
-import { type RelayDeps, RelayedCall } from './relay.ts';
-import { findTarget } from './target.ts';
+import { vendorTarget } from './target.ts';
 
 /** One connection's MCP state: what a frame means now, and who answers it. Everything it opens ends in `closed`. */
 export class Session implements FrameReceiver {
@@ -28,12 +30,12 @@ export class Session implements FrameReceiver {
   readonly principal: Principal;
   readonly client: Client;
   private readonly gateway: Gateway;
-  private readonly connection: Connection;
+  private readonly connection: Batches;
   private readonly grants: Grants;
   private readonly inFlight: InFlight;
   private readonly ending: Ending;
   private readonly control: ControlPlane;
-  private readonly relay: RelayDeps;
+  private readonly calls: Calls;
   private readonly stopLife: Cancel;
   private readonly ended: () => void;
   private readonly opening: Opening;
@@ -45,29 +47,30 @@ export class Session implements FrameReceiver {
     this.session = id;
     this.principal = principal;
     this.gateway = gateway;
-    this.connection = connection;
+    this.connection = new Batches(connection, gateway.limits, {
+      accepts: () => this.control.protocolVersion === BATCH_VERSION,
+      take: (read) => this.take(read),
+    });
     this.ended = ended;
     this.grants = gateway.grants(principal);
     this.opening = new Opening(connection, (read) => this.take(read));
     this.inFlight = new InFlight(gateway.limits.inFlight);
-    this.ending = new Ending(connection, this.inFlight);
+    this.ending = new Ending(this.connection, this.inFlight);
     const send = (frame: string, kind: FrameKind) => this.send(frame, kind);
     this.client = new Client(id, { gateway, grants: this.grants, send });
     this.control = new ControlPlane(this.client.subscriptions, (answered, frame, ok) =>
       this.controlAnswered(answered, frame, ok),
     );
-    this.relay = {
-      links: gateway.links,
-      user: this.client,
-      clock: gateway.clock,
+    this.calls = new Calls({
+      gateway,
+      caller: this,
+      grants: this.grants,
+      client: this.client,
       send,
-      answer: (response, request) => this.dialect.answer(response, request),
-      finish: (answered) => this.inFlight.take(answered),
-      ended: (call) => {
-        gateway.recorder.ended(this, call);
-        this.ending.whenIdle();
-      },
-    };
+      add: (answered, call) => this.inFlight.add(answered, call),
+      take: (answered) => this.inFlight.take(answered),
+      idle: () => this.ending.whenIdle(),
+    });
     this.stopLife = startLife(gateway.clock, gateway.limits, principal.expiresAt, {
       unopened: () => this.ending.overdue(this.opening.phase === 'new'),
       expired: () => this.ending.expire(),
@@ -77,7 +80,7 @@ export class Session implements FrameReceiver {
 
   frame(text: string): void {
     const readAt = this.gateway.clock.elapsed();
-    const message = readMessage(text, this.gateway.limits.depth);
+    const message = readFrame(text, this.gateway.limits.depth);
     this.take({ message, readAt });
   }
 
@@ -88,6 +91,7 @@ export class Session implements FrameReceiver {
     this.stopLife();
     try {
       this.inFlight.cancelAll();
+      this.calls.close();
       this.control.close();
       void this.modern?.close();
       this.client.close();
@@ -112,6 +116,7 @@ export class Session implements FrameReceiver {
     if (this.isClosed || this.opening.holds(read)) return;
     if (message.kind === 'request') this.request(message, readAt);
     else if (message.kind === 'notification') this.notification(message);
+    else if (message.kind === 'array') this.connection.take(message, readAt);
     else if (message.kind === 'unreadable') this.send(errorText(null, UNREADABLE[message.problem]), 'answer');
     else this.client.answered(message);
   }
@@ -126,8 +131,16 @@ export class Session implements FrameReceiver {
     if (choice.settles) this.era ??= choice.era;
     if (choice.era === 'modern' && this.modern === undefined) return this.openModern({ message: request, readAt });
     const admission = choice.era === 'modern' ? admitModern(request) : admit(request, this.opening.phase);
-    if ('refuse' in admission) this.refuse(request, admission.refuse);
+    if ('refuse' in admission) this.unrouted(request, readAt, admission.refuse);
     else this.route(admission.route, request, readAt);
+  }
+
+  /** May be a vendor's method. Judged before any limit: whatever the session's state, a denied one looks like no method. */
+  private unrouted(request: Request, readAt: number, error: WireError): void {
+    const vendor = error === NOT_FOUND ? vendorTarget(request, this.gateway.vendor, this.grants) : undefined;
+    if (vendor === undefined) this.refuse(request, error);
+    else if ('error' in vendor) this.calls.deny(request, this.spokenEra, vendor);
+    else this.route('data', request, readAt);
   }
 
   private route(route: Route, request: Request, readAt: number): void {
@@ -135,9 +148,9 @@ export class Session implements FrameReceiver {
     if (route === 'list') return this.list(request);
     const { refusesWork } = this.ending;
     if (refusesWork !== undefined) return this.refuse(request, refusesWork);
-    if (this.inFlight.isFull(this.modern?.openListens ?? 0))
+    if (this.inFlight.isFull((this.modern?.openListens ?? 0) + this.calls.parked))
       return this.refuse(request, faultError(new Fault('too_many_in_flight', { retryAfterMs: 100 })));
-    if (route === 'data') this.data(request, readAt);
+    if (route === 'data') this.calls.begin(request, this.spokenEra, readAt);
     else if (route === 'listen') this.modern?.listen(request);
     else if (route === 'initialize') this.initialize(request);
     else this.ask(request);
@@ -188,29 +201,16 @@ export class Session implements FrameReceiver {
   }
 
   private list(request: Request): void {
-    const page = listPage(request, this.view());
+    const page = listPage(request, this.view(), this.spokenEra);
     if ('refuse' in page) this.refuse(request, page.refuse);
     else this.answer(request, page.text);
-  }
-
-  private data(request: Request, readAt: number): void {
-    const { gateway, grants } = this;
-    const { capabilities } = this.view();
-    const target = findTarget(request, { capabilities, snapshot: this.client.snapshot(), grants });
-    if ('error' in target) {
-      gateway.recorder.denied(this, request, target);
-      return this.send(errorText(request.id, this.dialect.error(target.error)), 'answer');
-    }
-    const call = new RelayedCall(request, target, readAt, this.relay);
-    this.inFlight.add(request.id, call);
-    gateway.recorder.started();
-    call.start();
   }
 
   private notification(notification: Notification): void {
     if (notification.method === 'notifications/cancelled') {
       const id = idField(notification.text, notification.params, 'requestId');
       if (id === undefined || this.modern?.unlisten(id) === true) return;
+      this.connection.cancelled(id);
       if (this.inFlight.cancel(id, notification)) this.ending.whenIdle();
     } else if (notification.method === 'notifications/initialized' && this.opening.phase === 'ready') {
       if (this.client.initialized()) this.control.initialized();
@@ -228,7 +228,11 @@ export class Session implements FrameReceiver {
   }
 
   private get dialect(): Dialect {
-    return DIALECTS[this.era ?? 'handshake'];
+    return DIALECTS[this.spokenEra];
+  }
+
+  private get spokenEra(): Era {
+    return this.era ?? 'handshake';
   }
 
   private view(): View {

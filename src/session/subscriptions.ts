@@ -1,15 +1,13 @@
 import type { Snapshot } from '../catalogue/snapshot.ts';
 import type { Grants } from '../policy/access.ts';
 import type { LinkUser } from '../ports/link.ts';
-import { type Notification, stringField } from '../protocol/envelope.ts';
+import type { Notification } from '../protocol/envelope.ts';
 import { AnsweredError, Fault, faultError, type WireError } from '../protocol/errors.ts';
+import { isLogLevel, type LogLevel, reaches } from '../protocol/log-level.ts';
 import type { Gateway } from './context.ts';
 import type { ControlHandlers } from './handshake-adapter.ts';
 import { ownedResource } from './target.ts';
 import { Turns } from './turns.ts';
-
-/** RFC 5424 severities, least severe first, as `logging/setLevel` names them (MCP 2025-11-25, Logging). */
-const LEVELS = ['debug', 'info', 'notice', 'warning', 'error', 'critical', 'alert', 'emergency'];
 
 /** What this session has asked to hear: resources by URI on their owner's link, log messages from a level up. */
 export class Subscriptions implements ControlHandlers {
@@ -18,7 +16,7 @@ export class Subscriptions implements ControlHandlers {
   private readonly grants: Grants;
   private readonly snapshot: () => Snapshot;
   private readonly owners = new Map<string, string>();
-  private level = 0;
+  private level: LogLevel = 'debug';
   private closed = false;
   private readonly turns: Turns;
 
@@ -35,12 +33,11 @@ export class Subscriptions implements ControlHandlers {
   }
 
   wantsLog(notification: Notification): boolean {
-    const level = LEVELS.indexOf(stringField(notification.text, notification.params, 'level') ?? '');
-    return level >= this.level;
+    return reaches(this.level, notification);
   }
 
   async setLevel(level: string): Promise<void> {
-    this.level = Math.max(0, LEVELS.indexOf(level));
+    if (isLogLevel(level)) this.level = level;
     if (!this.closed) await this.gateway.links.setLevel(level, this.user);
   }
 

@@ -4,7 +4,8 @@ import type { ServerCapabilities } from '../protocol/capabilities.ts';
 import { field, progressToken, type Request, stringField } from '../protocol/envelope.ts';
 import { INVALID_PARAMS, RESOURCE_NOT_FOUND, type WireError } from '../protocol/errors.ts';
 import { repeatsKey } from '../protocol/json-text.ts';
-import { NOT_FOUND } from './admit.ts';
+import { METHODS, NOT_FOUND } from './admit.ts';
+import type { VendorMethods } from './vendor-methods.ts';
 
 /** What a data request is about, found and allowed. */
 export interface Target {
@@ -28,10 +29,12 @@ export interface Judge {
   readonly capabilities: ServerCapabilities;
   readonly snapshot: Snapshot;
   readonly grants: Grants;
+  readonly vendor: VendorMethods;
 }
 
 /** Decides who owns what a request names and whether this principal may have it. Contacts nobody. */
 export function findTarget(request: Request, judge: Judge): Target | Refusal {
+  if (!METHODS.has(request.method)) return vendorTarget(request, judge.vendor, judge.grants) ?? refusal(NOT_FOUND);
   if (!announced(request.method, judge.capabilities)) return refusal(NOT_FOUND);
   const misfit = metaProblem(request) ?? argumentsProblem(request);
   if (misfit !== undefined) return invalid(misfit);
@@ -45,6 +48,17 @@ export function findTarget(request: Request, judge: Judge): Target | Refusal {
     default:
       return completion(request, judge);
   }
+}
+
+/** The upstream that serves a method which is none of MCP's own; undefined where none does. A denied one is answered as if it were that. */
+export function vendorTarget(request: Request, vendor: VendorMethods, grants: Grants): Target | Refusal | undefined {
+  const { method } = request;
+  const upstream = vendor.ownerOf(method);
+  if (upstream === undefined) return undefined;
+  const { effect, rule } = grants.decide({ kind: 'methods', upstream, name: method });
+  if (effect !== 'allow') return refusal(NOT_FOUND, rule, upstream);
+  const misfit = metaProblem(request);
+  return misfit === undefined ? { upstream, rule } : invalid(misfit);
 }
 
 /** A method that belongs to a capability nobody in view has is no method (MCP 2025-11-25, Capability Negotiation). */
@@ -72,7 +86,7 @@ function resource(request: Request, judge: Judge): Target | Refusal {
 }
 
 /** The upstream that owns `uri`, if this principal may have it. Denied and not found are one answer. */
-export function ownedResource(uri: string, { snapshot, grants }: Omit<Judge, 'capabilities'>): Target | Refusal {
+export function ownedResource(uri: string, { snapshot, grants }: Pick<Judge, 'snapshot' | 'grants'>): Target | Refusal {
   const missing = { code: RESOURCE_NOT_FOUND, message: 'Resource not found', data: { uri } };
   const upstream = snapshot.ownerOf(uri);
   if (upstream === undefined) return refusal(missing);

@@ -24,6 +24,8 @@ export function upstreamOptions({ mcpServers, limits }: Config, deps: Configured
   return mcpServers.map((server) => ({
     upstream: server.key,
     isolation: server.isolation,
+    // HTTP+SSE is a transport of the handshake era alone.
+    era: server.type === 'sse' ? 'handshake' : undefined,
     startTimeout: server.startTimeout,
     call: { idle: server.timeout, hard: server.maxTimeout },
     concurrency: server.concurrency,

@@ -9,3 +9,6 @@ export interface DeadlineLimits {
 export function dueAt(limits: DeadlineLimits, startedAt: number, touchedAt: number): number {
   return Math.min(touchedAt + limits.idle, startedAt + limits.hard);
 }
+
+/** Of a request that stays open until one side ends it. */
+export const NO_DEADLINE: DeadlineLimits = { idle: Number.POSITIVE_INFINITY, hard: Number.POSITIVE_INFINITY };

@@ -7,6 +7,7 @@ import { Fault, METHOD_NOT_FOUND, type WireError } from '../protocol/errors.ts';
 import type { Openings } from './openings.ts';
 
 export interface LeasedLinksDeps {
+  readonly upstream: string;
   readonly openings: Openings;
   /** Milliseconds without a call after which a link is closed. */
   readonly idle: number;
@@ -52,7 +53,7 @@ export class LeasedLinks {
     const { session } = user;
     const leased: Leased = { session, ending: new AbortController(), link: undefined, tenant, stopIdle: () => {} };
     this.sessions.set(session, own.add(leased));
-    const link = await this.open(leased);
+    const link = await this.open(leased, user);
     return this.rent(leased, link, tenant);
   }
 
@@ -67,11 +68,16 @@ export class LeasedLinks {
     await Promise.all(this.endings);
   }
 
-  private async open(leased: Leased): Promise<Link> {
+  private async open(leased: Leased, user: LinkUser): Promise<Link> {
     const { openings } = this.deps;
     try {
       const { session, ending } = leased;
-      const wanted = { session, events: this.events(leased), capabilities: EVERY_CAPABILITY, signal: ending.signal };
+      const wanted = {
+        session,
+        events: this.events(leased, user),
+        capabilities: EVERY_CAPABILITY,
+        signal: ending.signal,
+      };
       const link = await openings.link(wanted);
       if (!ending.signal.aborted) {
         leased.link = link;
@@ -86,8 +92,8 @@ export class LeasedLinks {
     }
   }
 
-  private events(leased: Leased): LinkEvents {
-    const { log, listChanged } = this.deps;
+  private events(leased: Leased, user: LinkUser): LinkEvents {
+    const { upstream, log, listChanged } = this.deps;
     return {
       listChanged,
       updated: () => {},
@@ -97,6 +103,7 @@ export class LeasedLinks {
         question.refuse(NOBODY);
         return () => {};
       },
+      vendor: (notification) => user.vendor(upstream, notification),
       closed: (cause) => {
         log.warn('session_link_closed', { session: leased.session, err: cause });
         this.lost(leased);

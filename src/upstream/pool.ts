@@ -1,20 +1,25 @@
 import type { Clock } from '../ports/clock.ts';
-import type { Lease, Link, Links, LinkUser, Tenant } from '../ports/link.ts';
+import type { Lease, Link, LinkEvents, Links, LinkUser, Tenant } from '../ports/link.ts';
 import type { Log } from '../ports/log.ts';
 import type { ListKind, Meter } from '../ports/meter.ts';
 import type { Dial } from '../ports/transport.ts';
 import { EVERY_CAPABILITY, NO_CAPABILITIES } from '../protocol/capabilities.ts';
 import { type Notification, stringField } from '../protocol/envelope.ts';
+import type { Era } from '../protocol/era.ts';
 import type { BreakerLimits } from './breaker.ts';
+import { Eras } from './eras.ts';
 import { LeasedLinks } from './leased-links.ts';
-import { type LinkOptions, openLink } from './link.ts';
+import { openLink } from './link.ts';
+import type { LinkOptions } from './link-options.ts';
 import { askOnceMore } from './once-more.ts';
 import { Openings } from './openings.ts';
 import { SessionLinks } from './session-links.ts';
 import { SharedSubscriptions } from './shared-subscriptions.ts';
 import { Supervisor } from './supervisor.ts';
 
-export interface UpstreamOptions extends Omit<LinkOptions, 'capabilities'> {
+export interface UpstreamOptions extends Omit<LinkOptions, 'capabilities' | 'hearsLists'> {
+  /** Undefined where it is found out. */
+  readonly era: Era | undefined;
   readonly maxLinks: number;
   readonly idle: number;
   readonly breaker: BreakerLimits;
@@ -37,12 +42,16 @@ export interface PoolEvents {
 }
 
 interface Upstream {
+  readonly eras: Eras;
   readonly supervisor: Supervisor;
   readonly shared: SharedSubscriptions;
   /** Absent where everybody uses the shared link. */
   readonly sessions: SessionLinks | undefined;
   readonly leases: LeasedLinks | undefined;
 }
+
+/** What tells the links of one upstream apart. */
+type LinkKind = Pick<LinkOptions, 'isolation' | 'capabilities' | 'hearsLists'>;
 
 /** All upstreams and every link to them. */
 export class UpstreamPool implements Links {
@@ -61,9 +70,16 @@ export class UpstreamPool implements Links {
     return sessions === undefined ? supervisor.acquire() : sessions.acquire(user);
   }
 
+  lends(upstream: string): boolean {
+    return this.of(upstream).leases !== undefined && this.eraOf(upstream) !== 'modern';
+  }
+
   async lease(upstream: string, user: LinkUser, tenant: Tenant): Promise<Lease> {
-    const { leases } = this.of(upstream);
-    if (leases !== undefined) return leases.lease(user, tenant);
+    const { leases, supervisor } = this.of(upstream);
+    if (leases !== undefined) {
+      const era = this.eraOf(upstream) ?? (await supervisor.acquire()).peer.era;
+      if (era === 'handshake') return leases.lease(user, tenant);
+    }
     return { link: await this.acquire(upstream, user), release: () => {} };
   }
 
@@ -85,8 +101,9 @@ export class UpstreamPool implements Links {
     await Promise.all([...this.upstreams.values()].map(({ sessions }) => sessions?.setLevel(level, user)));
   }
 
-  notify(text: string, user: LinkUser): void {
-    for (const { sessions } of this.upstreams.values()) sessions?.notify(text, user);
+  notify(text: string, user: LinkUser, upstream?: string): void {
+    const told = upstream === undefined ? [...this.upstreams.values()] : [this.upstreams.get(upstream)];
+    for (const each of told) each?.sessions?.notify(text, user);
   }
 
   /** The link that holds this upstream's lists, if it is up. */
@@ -108,6 +125,11 @@ export class UpstreamPool implements Links {
     );
   }
 
+  private eraOf(upstream: string): Era | undefined {
+    const { eras, supervisor } = this.of(upstream);
+    return eras.known ?? supervisor.link?.peer.era;
+  }
+
   private of(upstream: string): Upstream {
     const found = this.upstreams.get(upstream);
     if (found === undefined) throw new Error(`no upstream ${upstream}`);
@@ -118,7 +140,13 @@ export class UpstreamPool implements Links {
 function makeUpstream(options: UpstreamOptions, deps: PoolDeps, events: PoolEvents): Upstream {
   const { upstream, isolation, dial } = options;
   const own = { ...deps, log: deps.log.child({ upstream }) };
-  const linkDeps = { ...own, dial };
+  const eras = new Eras({ startTimeout: options.startTimeout, fixed: options.era }, own);
+  const linkDeps = { ...own, dial, distrust: () => eras.drop() };
+  const open = (kind: LinkKind, linkEvents: LinkEvents, signal: AbortSignal) =>
+    eras.open((opening) => openLink({ ...options, ...kind }, linkDeps, linkEvents, opening), {
+      signal,
+      recheck: kind.hearsLists,
+    });
   const capabilities = isolation === 'shared' ? NO_CAPABILITIES : EVERY_CAPABILITY;
   const shared = new SharedSubscriptions(own.log);
   const links = (kind: 'session' | 'shared') => deps.meter.gauge('links', { upstream, isolation: kind });
@@ -126,8 +154,7 @@ function makeUpstream(options: UpstreamOptions, deps: PoolDeps, events: PoolEven
     {
       ...own,
       upstream,
-      open: (linkEvents, signal) =>
-        openLink({ ...options, isolation: 'shared', capabilities }, linkDeps, linkEvents, signal),
+      open: (linkEvents, signal) => open({ isolation: 'shared', capabilities, hearsLists: true }, linkEvents, signal),
     },
     {
       up: (link) => {
@@ -144,16 +171,16 @@ function makeUpstream(options: UpstreamOptions, deps: PoolDeps, events: PoolEven
       logged: (notification) => logUpstream(own.log, notification),
     },
   );
-  if (isolation === 'shared') return { supervisor, shared, sessions: undefined, leases: undefined };
+  if (isolation === 'shared') return { eras, supervisor, shared, sessions: undefined, leases: undefined };
   const openings = new Openings({
     ...options,
     ...own,
     links: links('session'),
     open: (linkEvents, declared, signal) =>
-      openLink({ ...options, capabilities: declared }, linkDeps, linkEvents, signal),
+      open({ isolation, capabilities: declared, hearsLists: false }, linkEvents, signal),
   });
   const common = { ...options, ...own, openings, listChanged: (kind: ListKind) => events.listChanged(upstream, kind) };
-  return { supervisor, shared, sessions: new SessionLinks(common), leases: new LeasedLinks(common) };
+  return { eras, supervisor, shared, sessions: new SessionLinks(common), leases: new LeasedLinks(common) };
 }
 
 /** A shared link's log messages go to the gateway's log, never to callers: nobody knows whose call they are about. */

@@ -6,6 +6,7 @@ import { Fault } from '../protocol/errors.ts';
 import { backoff } from './backoff.ts';
 import { askOnceMore } from './once-more.ts';
 import type { Openings } from './openings.ts';
+import { restoreEach } from './restoring.ts';
 
 export interface SessionLinksDeps {
   readonly upstream: string;
@@ -118,6 +119,7 @@ export class SessionLinks {
       logged: (notification) => user.logged(upstream, notification),
       asked: (question) => user.asked(question),
       notified: (notification) => user.notified(notification),
+      vendor: (notification) => user.vendor(upstream, notification),
       closed: (cause) => this.lost(use, cause),
     };
     const { session, capabilities } = user;
@@ -179,11 +181,11 @@ export class SessionLinks {
   private async restore(use: Use): Promise<void> {
     if (this.uses.get(use.user.session) !== use) return;
     const link = await this.acquire(use.user);
-    for (const uri of [...use.uris]) {
-      await link.subscribe(uri).catch((err: unknown) => this.deps.log.warn('resubscribe_failed', { err }));
+    await restoreEach(link, [...use.uris], async (uri) => {
       if (use.link !== link) return;
-      use.user.updated(this.deps.upstream, uri);
-    }
+      await link.subscribe(uri).catch((err: unknown) => this.deps.log.warn('resubscribe_failed', { err }));
+      if (use.link === link) use.user.updated(this.deps.upstream, uri);
+    });
   }
 
   private watchIdle(use: Use, link: Link, wait: number): void {

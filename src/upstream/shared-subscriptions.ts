@@ -1,5 +1,6 @@
 import type { Link } from '../ports/link.ts';
 import type { Log } from '../ports/log.ts';
+import { restoreEach } from './restoring.ts';
 
 interface Subscribed {
   readonly sessions: Set<string>;
@@ -51,13 +52,13 @@ export class SharedSubscriptions {
 
   /** Subscribes a fresh link to everything anew; calls `restored` for each URI, after which its subscribers must hear one update. */
   async restore(link: Link, restored: (uri: string) => void): Promise<void> {
-    for (const uri of [...this.uris.keys()]) {
-      if (!this.uris.has(uri)) continue;
+    await restoreEach(link, [...this.uris.keys()], async (uri) => {
+      if (!this.uris.has(uri)) return;
       await this.turn(uri, () => link.subscribe(uri)).catch((err: unknown) => {
         this.log.warn('resubscribe_failed', { err });
       });
       restored(uri);
-    }
+    });
   }
 
   private turn(uri: string, send: () => Promise<void>): Promise<void> {

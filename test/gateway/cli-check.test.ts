@@ -110,12 +110,14 @@ test('interrupted, it leaves no process', async () => {
 });
 
 test('no secret of the configuration is printed, whatever an upstream says', async () => {
-  const told = `console.error('error: bad key ' + process.env.KEY + ' \\u001b[31m'); process.exit(2)`;
+  const sealKey = '0123456789abcdef0123456789abcdef';
+  const told = `console.error('error: bad key ' + process.env.KEY + ' ${sealKey} \\u001b[31m'); process.exit(2)`;
   const file = configFile({
+    seal: { keys: [sealKey] },
     mcpServers: { tell: { command: process.execPath, args: ['-e', told], env: { KEY: 'hunter2hunter2' } } },
   });
   const { lines } = await check(file);
-  expect(lines[0]).toMatch(/its standard error says: error: bad key \[redacted\] {2}\[31m$/);
+  expect(lines[0]).toMatch(/its standard error says: error: bad key \[redacted\] \[redacted\] {2}\[31m$/);
 });
 
 test('keys that cannot be had are a problem', async () => {

@@ -44,7 +44,8 @@ test.each([
 });
 
 test('the link an upstream is listed by declares all that any client could, and nothing of a client’s', () => {
-  const [first, second] = session.lines();
+  const [probed, first, second] = session.lines();
+  expect(probed).toContain('"method":"server/discover"');
   expect(JSON.parse(first ?? '')).toEqual({
     jsonrpc: '2.0',
     id: 1,

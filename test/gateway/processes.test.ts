@@ -40,13 +40,13 @@ describe('a served gateway', () => {
     });
     const client = await openRaw(served.url);
     expect(await client.ask(toolCall(1, 'wrapped__echo', { text: 'up' }))).toEqual(textAnswer(1, 'up'));
-    await expect.poll(() => pids(wrapped)).toHaveLength(4);
-    expect(pids(wrapped).map(isAlive)).toEqual([true, true, true, true]);
+    // The shell and the sleep of `deaf`, two servers of `wrapped`: those that were asked for their era are gone.
+    await expect.poll(() => pids(wrapped).filter(isAlive)).toHaveLength(4);
     const { code, tookMs } = await served.stop('SIGTERM');
     expect(code).toBe(0);
     expect(tookMs).toBeLessThan(2000);
     expect(await client.closed).toEqual({ code: 1001, reason: 'draining retry=1000' });
-    expect(pids(wrapped).map(isAlive)).toEqual([false, false, false, false]);
+    expect(pids(wrapped).filter(isAlive)).toEqual([]);
   });
 
   test('ends on SIGINT too, whoever is half-way through a request', async () => {

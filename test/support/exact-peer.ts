@@ -8,6 +8,9 @@ export const EXACT_RESULT = '{"content":[],"structuredContent":{"n":922337203685
 export function exactAnswer(text: string): string | undefined {
   const { id, method, params } = JSON.parse(text);
   if (id === undefined || method === undefined) return undefined;
+  if (method === 'server/discover') {
+    return `{"jsonrpc":"2.0","id":${JSON.stringify(id)},"error":{"code":-32601,"message":"Method not found"}}`;
+  }
   const result = resultOf(method, params?.name);
   return result === undefined ? undefined : `{"jsonrpc":"2.0","id":${JSON.stringify(id)},"result":${result}}`;
 }

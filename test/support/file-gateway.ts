@@ -2,13 +2,14 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll } from 'vitest';
+import type { Clock } from '../../src/ports/clock.ts';
 import { openGateway, type TestGateway } from './gateway.ts';
 
 /** One gateway for all tests of a file: called at its top level, read inside its tests. */
-export function fileGateway(config: Readonly<Record<string, unknown>>): () => TestGateway {
+export function fileGateway(config: Readonly<Record<string, unknown>>, clock?: Clock): () => TestGateway {
   let gateway: TestGateway | undefined;
   beforeAll(async () => {
-    gateway = await openGateway(config);
+    gateway = await openGateway(config, clock);
     await gateway.ready();
   });
   afterAll(() => gateway?.close());

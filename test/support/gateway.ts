@@ -3,6 +3,7 @@ import { onTestFinished } from 'vitest';
 import { stringify } from 'yaml';
 import { type App, startApp } from '../../src/app.ts';
 import { loadConfigText } from '../../src/config/load.ts';
+import type { Clock } from '../../src/ports/clock.ts';
 import type { Fields, Log } from '../../src/ports/log.ts';
 
 /** One line of the gateway's log, as its writer gave it. */
@@ -29,14 +30,14 @@ const DEFAULTS = {
 };
 
 /** A gateway in this process on free ports, closed when the test ends. `config` is laid over quiet defaults. */
-export async function startGateway(config: Readonly<Record<string, unknown>>): Promise<TestGateway> {
-  const gateway = await openGateway(config);
+export async function startGateway(config: Readonly<Record<string, unknown>>, clock?: Clock): Promise<TestGateway> {
+  const gateway = await openGateway(config, clock);
   onTestFinished(() => gateway.close());
   return gateway;
 }
 
 /** The same, closed by whoever opened it. */
-export async function openGateway(config: Readonly<Record<string, unknown>>): Promise<TestGateway> {
+export async function openGateway(config: Readonly<Record<string, unknown>>, clock?: Clock): Promise<TestGateway> {
   const text = stringify({ ...DEFAULTS, ...config });
   const loaded = loadConfigText(text, resolve('config/test.yaml'), process.env);
   if (!loaded.ok) throw new Error(loaded.problems.join('\n'));
@@ -46,6 +47,7 @@ export async function openGateway(config: Readonly<Record<string, unknown>>): Pr
     configHash: loaded.hash,
     log: recordingLog(log),
     environment: process.env,
+    ...(clock === undefined ? {} : { clock }),
     atExit: () => () => {},
   });
   const opsUrl = `http://127.0.0.1:${app.ops.port}`;

@@ -3,6 +3,8 @@ import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
 import { onTestFinished } from 'vitest';
 import { stringify } from 'yaml';
 import { principalOf } from '../../src/auth/principal.ts';
+import { createSeal } from '../../src/auth/seal.ts';
+import { Spent } from '../../src/auth/spent.ts';
 import { Catalogue } from '../../src/catalogue/catalogue.ts';
 import { Keeper } from '../../src/catalogue/keeper.ts';
 import { Readiness } from '../../src/catalogue/readiness.ts';
@@ -17,6 +19,7 @@ import { CallRecorder } from '../../src/session/call-recorder.ts';
 import type { Gateway } from '../../src/session/context.ts';
 import { SessionRegistry } from '../../src/session/registry.ts';
 import { Session } from '../../src/session/session.ts';
+import { VendorMethods } from '../../src/session/vendor-methods.ts';
 import { loopbackPair } from '../../src/transport/loopback.ts';
 import { upstreamOptions } from '../../src/upstream/configured.ts';
 import { UpstreamPool } from '../../src/upstream/pool.ts';
@@ -82,10 +85,14 @@ function compose(config: Config) {
   const stopFanOut = fanOut(bus, () => registry.clients(), shared.meter, shared.log);
   const policy = compilePolicy(config.policy, config.auth.mode, { onError: () => {} });
   if (!policy.ok) throw new Error(policy.problems.join('; '));
+  const spent = new Spent(shared.clock);
   const gateway: Gateway = {
     ...shared,
     links: pool,
     recorder: new CallRecorder({ ...shared, audit: { record: () => {}, close: async () => {} } }),
+    vendor: new VendorMethods(config.mcpServers),
+    seal: createSeal(config.seal.keys, shared.clock),
+    spend: (nonce, expiresAt) => spent.spend(nonce, expiresAt),
     limits: { ...config.limits, ...config.auth, ...config.timing },
     snapshot: () => catalogue.snapshot,
     grants: (principal) => policy.policy.grants(principal),

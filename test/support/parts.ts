@@ -23,6 +23,7 @@ export function part(listed: Listed): SeenPart {
     return page === 'not_a_list' ? [] : page.items;
   };
   return {
+    era: 'handshake',
     capabilities: listed.capabilities ?? { tools: {}, resources: {}, prompts: {} },
     instructions: listed.instructions,
     lists: {

@@ -20,6 +20,8 @@ test('secrets take no part in it', () => {
   expect(hashOf(servers('one'))).toBe(hashOf(servers('two')));
   const issuer = (letter: string): string => jwtFile(`{ secret: ${letter.repeat(32)} }`);
   expect(hashOf(issuer('a'))).toBe(hashOf(issuer('b')));
+  const sealed = (letter: string): string => hashOf(`${ANONYMOUS}seal: { keys: [${letter.repeat(32)}] }`);
+  expect(sealed('a')).toBe(sealed('b'));
   const substituted = `${ANONYMOUS}mcpServers: { a: { command: x, args: ["--token=\${T}"] } }`;
   expect(hashOf(substituted, { T: 'one' })).toBe(hashOf(substituted, { T: 'two' }));
 });

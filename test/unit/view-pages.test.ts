@@ -14,7 +14,7 @@ interface Read {
 }
 
 function read(view: View, cursor?: string): Read {
-  const page = view.page('tools', cursor);
+  const page = view.page('tools', 'handshake', cursor);
   if (page === 'bad_cursor') throw new Error('bad cursor');
   const result: { tools: { name: string }[]; nextCursor?: string } = JSON.parse(page.text);
   return { text: page.text, names: result.tools.map(({ name }) => name), nextCursor: result.nextCursor };
@@ -47,13 +47,13 @@ describe('pages', () => {
 
   it('hold at most 1 MiB, or one item', () => {
     const { catalogue } = catalogueOf('a');
-    const { capabilities, instructions, lists } = part({ tools: numbered(5) });
+    const { lists, ...rest } = part({ tools: numbered(5) });
     const sizes = [600_000, 400_000, 100_000, 1_200_000, 10];
     const tools = lists.tools.map((item, at) => {
       const filler = 'é'.repeat((sizes[at] ?? 0) / 2);
       return { ...item, text: item.text.replace(/}$/, `,"filler":"${filler}"}`), digest: `${at}` };
     });
-    catalogue.replace('a', { capabilities, instructions, lists: { ...lists, tools } });
+    catalogue.replace('a', { ...rest, lists: { ...lists, tools } });
     const pages = walk(viewOf(catalogue.snapshot, OPEN));
     expect(pages.map(({ names }) => names.length)).toEqual([2, 1, 1, 1]);
   });
@@ -78,7 +78,7 @@ describe('pages', () => {
     [Buffer.from('["tools", "t"]').toString('base64url'), 'spelled otherwise'],
     [`${Buffer.from('["tools","t1"]').toString('base64url')}=`, 'padded'],
   ])('are not to be had for the cursor %j (%s)', (cursor) => {
-    expect(viewOf(snapshotOf(['t']), OPEN).page('tools', cursor)).toBe('bad_cursor');
+    expect(viewOf(snapshotOf(['t']), OPEN).page('tools', 'handshake', cursor)).toBe('bad_cursor');
   });
 
   it('property: any cursor is a page of what comes after its key, or a bad one', () => {

@@ -19,7 +19,7 @@ const NOTHING = grantsOf([]);
 function shown(snapshot: Snapshot, grants: Grants): string[] {
   const view = viewOf(snapshot, grants);
   return (['tools', 'resources', 'templates', 'prompts'] as const).map((kind) => {
-    const page = view.page(kind);
+    const page = view.page(kind, 'handshake');
     return page === 'bad_cursor' ? page : page.text;
   });
 }
@@ -66,7 +66,7 @@ describe('a view', () => {
     const view = viewOf(catalogue.snapshot, grantsOf([{ allow: { tools: ['**'] } }]));
     expect(viewOf(catalogue.snapshot, grantsOf([{ allow: { tools: ['**'] } }]))).toBe(view);
     expect(viewOf(catalogue.snapshot, NOTHING)).not.toBe(view);
-    expect(view.page('tools')).toBe(view.page('tools'));
+    expect(view.page('tools', 'handshake')).toBe(view.page('tools', 'handshake'));
   });
 
   it('is remembered for the 256 keys used last', () => {
@@ -113,7 +113,7 @@ describe('a view', () => {
         const grants = grantsOf([{ allow }, { deny }]);
         const view = viewOf(catalogue.snapshot, grants);
         for (const kind of ['tools', 'prompts'] as const) {
-          const page = view.page(kind);
+          const page = view.page(kind, 'handshake');
           const text = page === 'bad_cursor' ? page : page.text;
           const seen: Record<string, { name: string }[]> = JSON.parse(text);
           const allowed = catalogue.snapshot.items[kind].filter(

@@ -9,6 +9,7 @@ import {
   ListRootsResultSchema,
   ListToolsRequestSchema,
   RootsListChangedNotificationSchema,
+  UrlElicitationRequiredError,
 } from '@modelcontextprotocol/sdk/types.js';
 
 const [, , recordFile] = process.argv;
@@ -42,12 +43,13 @@ const questions = {
 };
 
 server.setRequestHandler(ListToolsRequestSchema, () => ({
-  tools: [...Object.keys(questions), 'complete', 'withdraw', 'many', 'declared'].map((name) => ({
+  tools: [...Object.keys(questions), 'complete', 'withdraw', 'many', 'declared', 'pair', 'pay', 'hang'].map((name) => ({
     name,
     inputSchema: { type: 'object' },
   })),
 }));
 
+let visits = 0;
 const text = (value) => ({ content: [{ type: 'text', text: JSON.stringify(value) }] });
 const attempt = (asking) => asking.then(text, ({ code, message }) => text({ code, message }));
 
@@ -58,6 +60,20 @@ server.setRequestHandler(CallToolRequestSchema, async ({ params }, extra) => {
   if (name === 'complete') {
     await server.notification({ method: 'notifications/elicitation/complete', params: { elicitationId: 'e1' } });
     return text('done');
+  }
+  if (name === 'hang') {
+    record('hanging');
+    return new Promise(() => {});
+  }
+  if (name === 'pair') {
+    const [elicited, listed] = ['elicit', 'roots'].map((kind) => extra.sendRequest(...questions[kind](given)));
+    return text([await elicited, await listed]);
+  }
+  if (name === 'pay') {
+    visits += 1;
+    if (visits % 2 === 0) return text('paid');
+    const page = { mode: 'url', message: 'pay', url: 'https://pay.example/', elicitationId: 'e2' };
+    throw new UrlElicitationRequiredError([page]);
   }
   if (name === 'withdraw') {
     const [request, schema] = questions.elicit({ message: 'never mind' });

@@ -36,6 +36,8 @@ const methods = {
 createInterface({ input: process.stdin }).on('line', (line) => {
   const { id, method, params = {} } = JSON.parse(line);
   const result = methods[method]?.(params, line);
+  if (method === 'server/discover')
+    process.stdout.write(`{"jsonrpc":"2.0","id":${id},"error":{"code":-32601,"message":"Method not found"}}\n`);
   if (id === undefined || result === undefined) return;
   for (const each of noise) process.stdout.write(`${each}\n`);
   process.stdout.write(`{"jsonrpc":"2.0","id":${id},"result":${result}}\n`);

@@ -26,5 +26,8 @@ noise(1).forEach(say);
 createInterface({ input: process.stdin }).on('line', (line) => {
   const { id, method, params } = JSON.parse(line);
   noise(id ?? 1).forEach(say);
-  if (id !== undefined) say(JSON.stringify({ jsonrpc: '2.0', id, result: results[method](params) }));
+  if (id === undefined) return;
+  const answer =
+    method in results ? { result: results[method](params) } : { error: { code: -32601, message: 'Method not found' } };
+  say(JSON.stringify({ jsonrpc: '2.0', id, ...answer }));
 });

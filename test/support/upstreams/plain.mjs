@@ -54,6 +54,7 @@ const methods = {
         serverInfo: { name: 'plain', version: '1' },
       },
     }),
+  'server/discover': (id) => write({ id, error: { code: -32601, message: 'Method not found' } }),
   'tools/list': (id) =>
     write({ id, result: { tools: Object.keys(tools).map((name) => ({ name, inputSchema: { type: 'object' } })) } }),
   'tools/call': (id, { name, arguments: given = {}, _meta }) => {

@@ -19,6 +19,8 @@ createInterface({ input: process.stdin, crlfDelay: Number.POSITIVE_INFINITY }).o
   appendFileSync(recordFile, `${line}\n`);
   const { id, method } = JSON.parse(line);
   const answer = answers[method];
-  if (id !== undefined && answer !== undefined)
+  if (method === 'server/discover')
+    process.stdout.write(`{"jsonrpc":"2.0","id":${id},"error":{"code":-32601,"message":"Method not found"}}\n`);
+  else if (id !== undefined && answer !== undefined)
     process.stdout.write(`{"jsonrpc":"2.0","id":${id},"result":${answer(line)}}\n`);
 });

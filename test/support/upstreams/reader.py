@@ -39,6 +39,10 @@ for line in lines():
     except ValueError:
         continue
     if isinstance(message, dict) and "id" in message and "method" in message:
-        answer = {"jsonrpc": "2.0", "id": message["id"], "result": result_of(message)}
+        answer = {"jsonrpc": "2.0", "id": message["id"]}
+        if message["method"] == "server/discover":
+            answer["error"] = {"code": -32601, "message": "Method not found"}
+        else:
+            answer["result"] = result_of(message)
         sys.stdout.write(json.dumps(answer) + "\n")
         sys.stdout.flush()

@@ -1,0 +1,96 @@
+import type { Principal } from '../auth/principal.ts';
+import type { Grants } from '../policy/access.ts';
+import type { FrameKind } from '../ports/connection.ts';
+import { errorText } from '../protocol/compose.ts';
+import type { Id, Request } from '../protocol/envelope.ts';
+import type { Era } from '../protocol/era.ts';
+import { handshakeAnswer } from '../protocol/handshake-shape.ts';
+import type { Client } from './client.ts';
+import type { Gateway } from './context.ts';
+import { DIALECTS } from './dialect.ts';
+import type { Unanswered } from './in-flight.ts';
+import { ModernCalls } from './modern-calls.ts';
+import { type RelayDeps, RelayedCall } from './relay.ts';
+import { Rounds } from './rounds.ts';
+import { findTarget, type Refusal } from './target.ts';
+import { outcomeOf, Turn, type TurnDeps } from './turn.ts';
+
+export interface CallsDeps {
+  readonly gateway: Gateway;
+  readonly caller: { readonly session: string; readonly principal: Principal };
+  readonly grants: Grants;
+  readonly client: Client;
+  readonly send: (frame: string, kind: FrameKind) => void;
+  readonly add: (id: Id, call: Unanswered) => void;
+  readonly take: (id: Id) => boolean;
+  /** Something that was under way is over. */
+  readonly idle: () => void;
+}
+
+/** The data requests of one client: who they go to, and how. */
+export class Calls {
+  private readonly deps: CallsDeps;
+  private readonly turn: TurnDeps;
+  private readonly relay: RelayDeps;
+  private readonly modern: ModernCalls;
+
+  constructor(deps: CallsDeps) {
+    this.deps = deps;
+    const { gateway, client, caller, send } = deps;
+    this.turn = {
+      clock: gateway.clock,
+      send,
+      finish: deps.take,
+      ended: (call) => {
+        gateway.recorder.ended(caller, call);
+        deps.idle();
+      },
+    };
+    this.relay = {
+      links: gateway.links,
+      user: client,
+      spell: (response, { request }, era) => {
+        const frame =
+          era === 'modern'
+            ? handshakeAnswer(response, request.method, request.id)
+            : DIALECTS.handshake.answer(response, request);
+        return { frame, outcome: outcomeOf(response) };
+      },
+      rounds: ({ turn, again }) => {
+        const { clock, limits } = gateway;
+        const ask = client.asked.bind(client);
+        return new Rounds({ clock, depth: limits.depth, ask, declared: client.capabilities, turn, again });
+      },
+    };
+    this.modern = new ModernCalls(deps);
+  }
+
+  /** Calls that wait for the client to come back: under way as far as limits go. */
+  get parked(): number {
+    return this.modern.parked;
+  }
+
+  begin(request: Request, era: Era, readAt: number): void {
+    const { gateway, grants, client } = this.deps;
+    const { capabilities } = client.view();
+    const { vendor } = gateway;
+    const target = findTarget(request, { capabilities, snapshot: client.snapshot(), grants, vendor });
+    if ('error' in target) return this.deny(request, era, target);
+    const turn = new Turn(request, target, readAt, this.turn);
+    gateway.recorder.started();
+    if (era === 'modern') return this.modern.begin(turn);
+    const call = new RelayedCall(turn, { declares: client.capabilities }, this.relay);
+    this.deps.add(request.id, call);
+    call.start();
+  }
+
+  deny(request: Request, era: Era, refusal: Refusal): void {
+    const { gateway, caller, send } = this.deps;
+    gateway.recorder.denied(caller, request, refusal);
+    send(errorText(request.id, DIALECTS[era].error(refusal.error)), 'answer');
+  }
+
+  close(): void {
+    this.modern.close();
+  }
+}

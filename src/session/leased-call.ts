@@ -1,0 +1,201 @@
+import type { Cancel, Clock } from '../ports/clock.ts';
+import type { Lease, Link, Links, LinkUser, Question, Relayed, Reply, Tenant, Withdraw } from '../ports/link.ts';
+import type { Log } from '../ports/log.ts';
+import type { Notification, Response } from '../protocol/envelope.ts';
+import type { Era } from '../protocol/era.ts';
+import { asFault, type Fault, METHOD_NOT_FOUND, type WireError } from '../protocol/errors.ts';
+import { inputRequiredText } from '../protocol/input-required.ts';
+import { type LogLevel, reaches } from '../protocol/log-level.ts';
+import { isMet, missingCapability, needOf, questionRefusal } from '../protocol/need.ts';
+import type { Unanswered } from './in-flight.ts';
+import { OpenQuestions } from './open-questions.ts';
+import { outgoing, type Spelled } from './relay.ts';
+import type { Said } from './said.ts';
+import { STATE_MS } from './states.ts';
+import type { Turn } from './turn.ts';
+
+export interface LeasedCallDeps {
+  readonly links: Links;
+  readonly user: LinkUser;
+  readonly clock: Clock;
+  readonly log: Log;
+  /** How deep a message may nest. */
+  readonly depth: number;
+  readonly spell: (response: Response, turn: Turn, said: Said, upstream: Era) => Spelled;
+  /** A link that is about to carry a call which wants log messages from this level up. */
+  readonly ready: (link: Link, level: LogLevel | undefined) => void;
+  readonly logged: (notification: Notification) => void;
+  /** Ends a call that has waited for its client for long; false where there is none. */
+  readonly makeRoom: (upstream: string) => boolean;
+  /** The call waits for its client from now on; returns the state that names it. */
+  readonly park: (call: LeasedCall, turn: Turn) => string;
+  /** It waits no more. */
+  readonly unpark: (call: LeasedCall) => void;
+}
+
+/**
+ * One call of a modern client on a handshake upstream that may ask the client. It outlives the requests it comes in:
+ * where the upstream asks, the request is answered with the questions and the call stays on its link; the same request,
+ * sent again with the answers, takes it up.
+ */
+export class LeasedCall implements Reply, Tenant, Unanswered {
+  private readonly deps: LeasedCallDeps;
+  /** The client's request that waits now; none while the call waits for the client. */
+  private turn: Turn | undefined;
+  private said: Said;
+  readonly upstream: string;
+  private readonly questions: OpenQuestions;
+  private lease: Lease | undefined;
+  private relayed: Relayed | undefined;
+  /** How the call ended while it waited for the client. */
+  private end: ((turn: Turn) => void) | undefined;
+  private retried = false;
+  private over = false;
+  private stopWaiting: Cancel = () => {};
+  private waitsSince = Number.POSITIVE_INFINITY;
+
+  constructor(turn: Turn, said: Said, deps: LeasedCallDeps) {
+    this.turn = turn;
+    this.said = said;
+    this.deps = deps;
+    this.upstream = turn.target.upstream;
+    this.questions = new OpenQuestions(deps.depth);
+  }
+
+  start(): void {
+    this.deps.links.lease(this.upstream, this.deps.user, this).then(
+      (lease) => this.begin(lease),
+      (cause: unknown) => this.notLent(asFault(cause)),
+    );
+  }
+
+  /** The client sends the request again. What nobody asked for is ignored; what it leaves unanswered is asked anew. */
+  resume(turn: Turn, said: Said, responses: ReadonlyMap<string, string>): void {
+    this.stopWaiting();
+    this.deps.unpark(this);
+    this.turn = turn;
+    this.said = said;
+    this.questions.bring(responses);
+    const { end } = this;
+    if (end !== undefined) this.finish(true);
+    if (end !== undefined) end(turn);
+    else this.surface();
+  }
+
+  /** Milliseconds for which it has waited for its client; below zero while it does not. */
+  get waited(): number {
+    return this.turn === undefined ? this.deps.clock.elapsed() - this.waitsSince : -1;
+  }
+
+  answered(response: Response, receivedAt: number): void {
+    const sentAt = this.relayed?.sentAt ?? receivedAt;
+    const era = this.lease?.link.peer.era ?? 'handshake';
+    this.ends(this.questions.size === 0, (turn) => {
+      const { frame, outcome } = this.deps.spell(response, turn, this.said, era);
+      turn.answer(frame, outcome, { sentAt, receivedAt });
+    });
+  }
+
+  progress(notification: Notification): void {
+    this.turn?.progress(notification);
+  }
+
+  failed(fault: Fault, again: boolean): void {
+    if (!again || this.retried || this.over) return this.ends(false, (turn) => turn.fail(fault));
+    this.retried = true;
+    this.lease?.release(false);
+    this.start();
+  }
+
+  /**
+   * A client that cannot be asked this is told so, except for what a server asks of every client it meets: without roots,
+   * and before the call is with it, it goes on.
+   */
+  asked(question: Question): Withdraw {
+    const { request } = question;
+    const need = needOf(request);
+    const declared = need !== undefined && isMet(need, this.said.declares);
+    if (declared && !this.over) {
+      queueMicrotask(() => this.surface());
+      return this.questions.add(question);
+    }
+    question.refuse(questionRefusal(request, this.said.declares) ?? NO_CALL);
+    if (need !== undefined && need.capability !== 'roots' && this.relayed !== undefined)
+      this.ends(false, (turn) => turn.refuse(missingCapability(need)));
+    return () => {};
+  }
+
+  logged(notification: Notification): void {
+    const { logLevel } = this.said;
+    if (this.turn !== undefined && logLevel !== undefined && reaches(logLevel, notification))
+      this.deps.logged(notification);
+  }
+
+  /** The client wants no answer, or is gone. */
+  cancel(notification?: Notification): void {
+    this.turn?.cancelled();
+    this.finish(false, notification);
+  }
+
+  private notLent(fault: Fault): void {
+    if (!this.over && fault.reason === 'at_capacity' && this.deps.makeRoom(this.upstream)) this.start();
+    else this.ends(false, (turn) => turn.fail(fault));
+  }
+
+  private begin(lease: Lease): void {
+    if (this.over || this.turn === undefined) return lease.release(true);
+    this.lease = lease;
+    const { link } = lease;
+    const { declares, logLevel } = this.said;
+    this.deps.ready(link, logLevel);
+    const level = logLevel === undefined ? {} : { logLevel };
+    this.relayed = link.relay(outgoing(this.turn, { declares, ...level }), this);
+    queueMicrotask(() => this.surface());
+  }
+
+  /** Answers the request that waits with what the upstream asks, and waits for the client in its place. */
+  private surface(): void {
+    const { turn } = this;
+    if (this.over || turn === undefined || this.relayed === undefined || this.questions.size === 0) return;
+    this.turn = undefined;
+    this.waitsSince = this.deps.clock.elapsed();
+    this.stopWaiting = this.deps.clock.after(STATE_MS, () => this.expire());
+    const state = this.deps.park(this, turn);
+    turn.answer(inputRequiredText(turn.request.id, this.questions.asRequests(), state), 'input_required');
+  }
+
+  private expire(): void {
+    this.deps.log.info('parked_call_expired', { upstream: this.upstream });
+    this.finish(false);
+  }
+
+  /** `say` is what the client hears of it: now, or when it comes back. */
+  private ends(clean: boolean, say: (turn: Turn) => void): void {
+    if (this.over) return;
+    const { turn } = this;
+    if (turn === undefined) {
+      this.end = say;
+      this.giveBack(clean);
+    } else {
+      this.finish(clean);
+      say(turn);
+    }
+  }
+
+  private finish(clean: boolean, notification?: Notification): void {
+    this.over = true;
+    this.stopWaiting();
+    this.deps.unpark(this);
+    this.giveBack(clean, notification);
+  }
+
+  /** A call the upstream still has is cancelled. */
+  private giveBack(clean: boolean, notification?: Notification): void {
+    this.relayed?.cancel(notification);
+    this.lease?.release(clean);
+    this.lease = undefined;
+  }
+}
+
+/** The call a question belongs to is over. */
+const NO_CALL: WireError = { code: METHOD_NOT_FOUND, message: 'Method not found' };
