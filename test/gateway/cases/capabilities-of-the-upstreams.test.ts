@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { openEra } from '../../support/era-client.ts';
 import { startGateway, stdioUpstream } from '../../support/gateway.ts';
 import { errorAnswer } from '../../support/messages.ts';
 import { connectRaw } from '../../support/raw-client.ts';
@@ -19,5 +20,12 @@ test('an upstream with tools only announces tools only', async () => {
     expect(await client.ask({ jsonrpc: '2.0', id: 1, method, params })).toEqual(
       errorAnswer(1, -32601, 'Method not found'),
     );
+  }
+
+  const modern = await openEra('modern', url);
+  const found = (await modern.ask(1, 'server/discover')) as { result: { capabilities: object } };
+  expect(found.result.capabilities).toEqual({ tools: { listChanged: true } });
+  for (const method of ['prompts/list', 'resources/list', 'resources/templates/list']) {
+    expect(await modern.ask(2, method)).toEqual(errorAnswer(2, -32601, 'Method not found'));
   }
 });

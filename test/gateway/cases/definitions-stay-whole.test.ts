@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
+import { CLIENT_ERAS, openEra } from '../../support/era-client.ts';
 import { startGateway, stdioUpstream } from '../../support/gateway.ts';
-import { openRaw } from '../../support/raw-client.ts';
 
 const definition =
   '{"title":"T","name":"whole","description":"D","inputSchema":{"type":"object","$defs":{"n":{"maximum":9223372036854775807}}},' +
@@ -14,8 +14,10 @@ test("a tool definition equals the upstream's in everything but its name", async
     },
   });
   await ready();
-  const client = await openRaw(url);
-  client.send({ jsonrpc: '2.0', id: 1, method: 'tools/list' });
   const renamed = definition.replace('"name":"whole"', '"name":"up__whole"');
-  expect(await client.next()).toBe(`{"jsonrpc":"2.0","id":1,"result":{"tools":[${renamed}]}}`);
+  for (const era of CLIENT_ERAS) {
+    const client = await openEra(era, url);
+    client.raw.send(client.request(1, 'tools/list'));
+    expect(await client.raw.next()).toContain(`"tools":[${renamed}]}}`);
+  }
 });

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
+import { CLIENT_ERAS, openEra } from '../../support/era-client.ts';
 import { recordFile } from '../../support/file-gateway.ts';
 import { startGateway, stdioUpstream } from '../../support/gateway.ts';
-import { openRaw } from '../../support/raw-client.ts';
 
 const record = recordFile();
 const LISTING = JSON.stringify({
@@ -14,12 +14,13 @@ test('9223372036854775807 arrives unchanged in arguments and in the result', asy
     mcpServers: { up: stdioUpstream('lists.mjs', [record.path, LISTING], { isolation: 'shared' }) },
   });
   await ready();
-  const client = await openRaw(url);
-  client.send(
-    '{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"up__exact","arguments":{"n":9223372036854775807}}}',
-  );
-  expect(await client.next()).toBe(
-    '{"jsonrpc":"2.0","id":1,"result":{"content":[],"structuredContent":{"n":9223372036854775807}}}',
-  );
-  expect(record.lines().at(-1)).toContain('"arguments":{"n":9223372036854775807}');
+  for (const [at, era] of CLIENT_ERAS.entries()) {
+    const client = await openEra(era, url);
+    const call = JSON.stringify(client.request(1, 'tools/call', { name: 'up__exact', arguments: { n: 'N' } }));
+    client.raw.send(call.replace('"N"', '9223372036854775807'));
+    expect(await client.raw.next()).toContain('"content":[],"structuredContent":{"n":9223372036854775807}}}');
+    const lines = record.lines().filter((line) => line.startsWith('line'));
+    expect(lines).toHaveLength(at + 1);
+    expect(lines[at]).toContain('"arguments":{"n":9223372036854775807}');
+  }
 });
