@@ -26,8 +26,6 @@ export const EXPECTED_FAILURES: readonly ExpectedFailure[] = [
     scenario: 'http-custom-header-server-validation',
     revision: '2026-07-28',
     checks: [
-      'sep-2243-server-no-xmcp-tool',
-      'sep-2243-server-decode-base64',
       'sep-2243-server-validate-param-match',
       'sep-2243-server-reject-invalid-param-chars',
       'sep-2243-server-reject-param-mismatch',

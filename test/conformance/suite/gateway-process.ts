@@ -31,7 +31,7 @@ export async function startGatewayProcess(upstream: Upstream, origins: readonly 
   };
   try {
     const { url, ops } = await listening(child.stderr);
-    await untilReady(`${ops}/readyz`);
+    await untilReady(`${ops}/readyz`, AbortSignal.timeout(READY_WITHIN));
     return { url, close };
   } catch (error) {
     await close();
@@ -70,11 +70,14 @@ function listening(stderr: NodeJS.ReadableStream): Promise<{ url: string; ops: s
 
 const LOG_SHOWN = 10_000;
 
+/** Milliseconds from listening to ready. */
+const READY_WITHIN = 60_000;
+
 function isAddress(fields: unknown): fields is { url: string; ops: string } {
   return typeof fields === 'object' && fields !== null && 'event' in fields && fields.event === 'listening';
 }
 
-async function untilReady(url: string): Promise<void> {
-  const { status } = await fetch(url);
-  if (status !== 200) return untilReady(url);
+async function untilReady(url: string, signal: AbortSignal): Promise<void> {
+  const { status } = await fetch(url, { signal });
+  if (status !== 200) return untilReady(url, signal);
 }

@@ -1,13 +1,15 @@
 import { spawnSync } from 'node:child_process';
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { copyFileSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { SUITES } from './suites.ts';
 
-/** Apart from the project's own packages: a `node` among those would take the place of the Node that runs. */
+/** What is installed, each package locked by its digest. */
+const LOCKED = resolve('test/conformance/suite/tools');
+
+/** Where: apart from the project's own packages, of which the suites need other versions. */
 const FOLDER = resolve('.conformance');
 
-/** The suite imports what Node has since 22. */
-const NODE = '24.21.0';
+/** The suites import what Node has since this version. */
+const LEAST_NODE = 22;
 
 export interface Tools {
   /** Path of the Node that runs the suites. */
@@ -16,31 +18,34 @@ export interface Tools {
   program(version: string): string;
 }
 
-/** Installs the suites and their Node unless they are there. Throws when npm fails. */
+/** Installs the suites and their Node unless they are there. Throws when npm fails or there is no Node for the suites. */
 export function installTools(): Tools {
-  const wanted = `${JSON.stringify({ private: true, dependencies: dependencies() }, undefined, 2)}\n`;
-  const manifest = join(FOLDER, 'package.json');
-  const done = existsSync(join(FOLDER, 'node_modules', '.package-lock.json'));
-  if (!done || readFileSync(manifest, 'utf8') !== wanted) {
+  const lock = readFileSync(join(LOCKED, 'package-lock.json'), 'utf8');
+  // Written last: what an interrupted installation left is not taken for a whole one.
+  const installed = join(FOLDER, 'installed');
+  if (!existsSync(installed) || readFileSync(installed, 'utf8') !== lock) {
     mkdirSync(FOLDER, { recursive: true });
-    writeFileSync(manifest, wanted);
-    const { status } = spawnSync('npm', ['install', '--no-audit', '--no-fund', '--prefix', FOLDER], {
-      cwd: FOLDER,
-      stdio: ['ignore', 'ignore', 'inherit'],
-    });
-    if (status !== 0) throw new Error('npm could not install the conformance suites');
+    for (const name of ['package.json', 'package-lock.json']) copyFileSync(join(LOCKED, name), join(FOLDER, name));
+    install();
+    writeFileSync(installed, lock);
   }
-  return {
-    node: join(FOLDER, 'node_modules', 'node', 'bin', 'node'),
-    program: (version) => join(FOLDER, 'node_modules', folderOf(version), 'dist', 'index.js'),
-  };
+  return { node: nodePath(), program: (version) => packaged(`conformance-${version}`, 'dist/index.js') };
 }
 
-function dependencies(): Record<string, string> {
-  const suites = SUITES.map(({ version }) => [folderOf(version), `npm:@modelcontextprotocol/conformance@${version}`]);
-  return { node: NODE, ...Object.fromEntries(suites) };
+function install(): void {
+  const options = ['--ignore-scripts', '--no-audit', '--no-fund', '--loglevel=error'];
+  const { status } = spawnSync('npm', ['ci', ...options], { cwd: FOLDER, stdio: ['ignore', 'ignore', 'inherit'] });
+  if (status !== 0) throw new Error('npm could not install the conformance suites');
 }
 
-function folderOf(version: string): string {
-  return `conformance-${version}`;
+/** The locked Node, which there is for Linux; elsewhere the one that runs this, when it is new enough. */
+function nodePath(): string {
+  const locked = packaged(`node-${process.platform}-${process.arch}`, 'bin/node');
+  if (existsSync(locked)) return locked;
+  if (Number.parseInt(process.versions.node, 10) >= LEAST_NODE) return process.execPath;
+  throw new Error(`the conformance suites need Node ${LEAST_NODE} or newer`);
+}
+
+function packaged(name: string, file: string): string {
+  return join(FOLDER, 'node_modules', name, file);
 }

@@ -2,11 +2,11 @@ import type { Kind } from './places.ts';
 import type { Suite } from './suites.ts';
 import type { Verdict } from './verdict.ts';
 
-/** A suite against one kind of upstream; no verdicts where the gateway does not serve the revision yet. */
+/** A suite against one kind of upstream. */
 export interface Row {
   readonly suite: Suite;
   readonly kind: Kind;
-  readonly verdicts: readonly Verdict[] | undefined;
+  readonly verdicts: readonly Verdict[];
 }
 
 const HEAD = ['suite', 'revision', 'upstream', 'passed', 'expected failures', 'failed'];
@@ -32,14 +32,13 @@ export function tableText(rows: readonly Row[]): string {
 
 function cellsOf({ suite, kind, verdicts }: Row): string[] {
   const start = [suite.version, suite.revision, `${kind}, SDK ${suite.sdk}`];
-  if (verdicts === undefined) return [...start, 'not yet served', '', ''];
   const count = (wanted: Verdict['verdict']) => String(verdicts.filter(({ verdict }) => verdict === wanted).length);
   const counted = verdicts.filter(({ verdict }) => verdict !== 'uncounted').length;
   return [...start, `${count('passed')}/${counted}`, count('expected'), count('failed')];
 }
 
 function causes(rows: readonly Row[], wanted: Verdict['verdict']): string[] {
-  const lines = rows.flatMap(({ verdicts = [] }) =>
+  const lines = rows.flatMap(({ verdicts }) =>
     verdicts
       .filter(({ verdict }) => verdict === wanted)
       .flatMap((told) => told.causes.map((cause) => `${told.scenario}: ${cause}`)),
@@ -49,7 +48,9 @@ function causes(rows: readonly Row[], wanted: Verdict['verdict']): string[] {
 
 function failures(rows: readonly Row[]): string[] {
   return rows.flatMap((row) =>
-    causes([row], 'failed').map((line) => `${row.suite.version} ${row.suite.revision} ${row.kind}, ${line}`),
+    causes([row], 'failed').map(
+      (line) => `${row.suite.version} ${row.suite.revision} ${row.kind}, SDK ${row.suite.sdk}, ${line}`,
+    ),
   );
 }
 
