@@ -52,17 +52,19 @@ const OBLIGATIONS = {
   Frames: {
     gateway: {
       'ws.frame.text':
-        'The gateway MUST send each JSON-RPC message as one text message of its own, and nothing that is not JSON-RPC.',
+        'The gateway MUST send each JSON-RPC message, or the answers to a batch, as one text message of its own, and nothing that is not JSON-RPC.',
       'ws.frame.line': 'The gateway MUST NOT send a raw CR or LF, whatever an upstream wrote between its tokens.',
       'ws.frame.fragments': 'The gateway MUST read a fragmented message as one.',
       'ws.frame.binary': 'The gateway MUST close the socket with 1003 on a binary message.',
       'ws.frame.utf8': 'The gateway MUST close the socket with 1007 on text that is not UTF-8.',
       'ws.frame.size': 'The gateway MUST close the socket with 1009 on a message over `limits.maxMessage`.',
       'ws.frame.deflate': 'The gateway MUST NOT negotiate permessage-deflate.',
+      'ws.frame.schema':
+        "The gateway MUST write each frame, but for an id null and what an upstream put there, as the schema of the session's revision has it.",
     },
     client: {
       'ws.frame.client':
-        'The client MUST send each JSON-RPC message as one text message; it may be fragmented and hold white space.',
+        'The client MUST send each JSON-RPC message, or batch, as one text message; it may be fragmented and hold white space.',
     },
   },
   Eras: {
@@ -163,13 +165,13 @@ const OBLIGATIONS = {
       'err.params':
         'The gateway MUST answer params that do not fit with -32602: no name, URI, `ref` or level, `arguments` or `_meta` that are no object, `arguments` with a key twice at any depth, a progress token that could be no id.',
       'err.fault':
-        'The gateway MUST answer its own faults with -32603 and a `reason` of the table in [errors.md](errors.md).',
+        'The gateway MUST answer its own faults with -32603, a request state that is gone with -32602, and a `reason` of the table in [errors.md](errors.md).',
       'err.upstream':
-        "The gateway MUST pass a JSON-RPC error of the owner on unchanged, but for the code of a resource not found where the eras differ, and a tool's `isError` result as a result.",
+        "The gateway MUST pass a JSON-RPC error of the owner on unchanged, but for the codes of [the eras](#codes-and-shapes), and a tool's `isError` result as a result.",
       'err.secret':
         'The gateway MUST NOT put a URL, path, header, stack or credential, or what an upstream said beside JSON-RPC, into an error of its own.',
       'relay.exact':
-        'The gateway MUST relay params, result and error as they were written, but for id, name, URI, progress token and what the era of the client demands.',
+        'The gateway MUST relay params, result and error as they were written, but for id, name, URI, progress token, `task` and what the eras demand.',
       'relay.lost':
         'The gateway MUST end the calls in flight at an upstream that is lost within a second, with `upstream_closed`.',
       'relay.timeout':
@@ -183,25 +185,120 @@ const OBLIGATIONS = {
         'The client SHOULD NOT repeat a call that ended in `upstream_closed` or `timeout` by itself: the owner may have acted on it.',
     },
   },
+  Batches: {
+    gateway: {
+      'batch.revision':
+        'The gateway MUST take an array of 1 to 64 messages where the session has agreed on 2025-03-26, and refuse every other as a whole: -32700 where it is not JSON, else -32600, with id null.',
+      'batch.members':
+        'The gateway MUST judge each member as if it had come alone, and refuse an array among them and a second `initialize`.',
+      'batch.answer':
+        'The gateway MUST answer a batch in one array once each of its requests is answered or cancelled, with no member for a cancelled one, a notification or a response, and not at all where none is left.',
+      'batch.pass': 'The gateway MUST pass everything that is no answer to the batch on while the batch waits.',
+      'batch.size':
+        'The gateway MUST answer with `too_large` in place of what would fill more than `limits.outbox` with answers held back.',
+      'batch.end':
+        'The gateway MUST send the answers to a batch, errors that end its calls among them, before it closes the socket because it shuts down.',
+    },
+    client: {},
+  },
+  'Methods of vendors': {
+    gateway: {
+      'vendor.owner':
+        "The gateway MUST relay a request of a method that is not MCP's to the first upstream in the configuration that serves it, and treat it as any other call from then on.",
+      'vendor.denied':
+        'The gateway MUST answer a method that nobody serves or a rule denies with -32601, and contact no upstream.',
+      'vendor.said':
+        "The gateway MUST pass such a notification of the client on, where rules let it, over an open connection of the session's own to that upstream, if it is a handshake one, and drop it elsewhere.",
+      'vendor.heard':
+        'The gateway MUST pass such a notification of an upstream that serves its method, where rules let it, to the one client the connection belongs to, as it was written, and drop any other.',
+    },
+    client: {},
+  },
+  'Extensions and tasks': {
+    gateway: {
+      'ext.announced':
+        "The gateway MUST announce `extensions` and `experimental` capabilities of the upstreams in the principal's view as they are, in both eras; where two use one name, as the first in the configuration has it.",
+      'ext.declared':
+        'The gateway MUST declare what a handshake client declares there on the connections of its session.',
+      'ext.limit':
+        'The gateway MUST drop what one peer says there beyond 64 names, 16 KiB or 32 levels, and serve it as ever.',
+      'task.none': 'The gateway MUST NOT announce or declare tasks, and answers `tasks/*` with -32601.',
+      'task.asked': 'The gateway MUST serve a request that asks for a task as if it had not, in either direction.',
+    },
+    client: {},
+  },
   'Requests to the client': {
     gateway: {
       'ask.id': 'The gateway MUST ask a client under ids `g1`, `g2`, … of one counter for the socket, none used twice.',
       'ask.relay':
-        'The gateway MUST relay what the upstream asks and what the client answers, an error too, unchanged but for id and progress token.',
+        'The gateway MUST relay what a handshake upstream asks and what the client answers, an error too, unchanged but for id, progress token and `task`.',
       'ask.caller':
-        "The gateway MUST ask the one client the upstream's connection belongs to, and nobody where the connection is shared.",
+        "The gateway MUST ask the one client a handshake upstream's connection belongs to, and nobody where the connection is shared.",
       'ask.declared':
-        'The gateway MUST NOT ask a client for what it did not declare in `initialize`; the upstream is told at once.',
+        'The gateway MUST NOT ask a client for what it did not declare in `initialize`; a handshake upstream is told at once.',
       'ask.withdrawn':
         'The gateway MUST pass on that the upstream withdraws what it asked, as `notifications/cancelled` with the id the client knows, and drop an answer that comes later.',
       'ask.clock': 'The gateway MUST NOT let a call time out while its upstream waits for an answer of the client.',
-      'ask.limit': 'The gateway MUST NOT have more than 16 requests open for one upstream connection of a session.',
+      'ask.limit':
+        'The gateway MUST NOT have more than 16 requests open for one connection of a session to a handshake upstream.',
       'ask.notices':
-        "The gateway MUST pass on `notifications/elicitation/complete` to the client and `notifications/roots/list_changed`, where roots were declared, to the session's upstream connections.",
+        "The gateway MUST pass on `notifications/elicitation/complete` to the client and `notifications/roots/list_changed`, where roots were declared, to the session's connections to handshake upstreams.",
     },
     client: {
       'ask.answer':
         "The client MUST answer each such request once, under exactly its id; it is an id of the gateway's and never one of the client's own.",
+    },
+  },
+  'Between the eras': {
+    gateway: {
+      'input.asked':
+        "The gateway MUST answer a modern client's request with `input_required` where a handshake upstream asks what the request declares: the questions under keys of the gateway's, and a `requestState`.",
+      'input.open':
+        'The gateway MUST answer the request sent again with `input_required` as long as questions are open, each under the key it had, and ignore a result under a key nobody asked with.',
+      'input.withdrawn':
+        'The gateway MUST NOT wait for the answer to what the upstream has withdrawn; the request, sent again, gets what the call ended with.',
+      'input.declared':
+        'The gateway MUST answer with -32021 and `data.requiredCapabilities` where the call of a client that may be asked needs an elicitation or a sampling that its request does not declare.',
+      'input.visit':
+        "The gateway MUST turn an upstream's -32042 into questions that name the pages, and make the call anew when the request is sent again.",
+      'input.relay':
+        "The gateway MUST relay the questions of a modern upstream and the client's results under the keys and in the words they came in, without a `requestState` where the upstream has none.",
+      'input.limit':
+        'The gateway MUST answer with `at_capacity` where four calls of the session that wait for the client, or may have to, are with that handshake upstream already.',
+      'input.in-flight': 'The gateway MUST count a call that waits for its client among those in flight.',
+      'input.close':
+        'The gateway MUST end the calls that wait for a client whose socket closes, and the connections they are on.',
+      'state.sealed':
+        'The gateway MUST hand out a `requestState` that shows nothing of what it stands for and is refused when it has been changed in any way.',
+      'state.bound':
+        'The gateway MUST take a `requestState` from the principal it was made for alone, with the params it was made for, and for a call that waits on the same socket alone.',
+      'state.once':
+        'The gateway MUST take a `requestState` once; a request whose `inputResponses` are malformed spends none.',
+      'state.life': 'The gateway MUST NOT take a `requestState` 10 minutes after it was made.',
+      'state.gone':
+        'The gateway MUST answer a request whose state it does not take with -32602 and `data: {"reason": "state_gone", "retryable": false}`.',
+      'state.own':
+        "The gateway MUST keep a modern upstream's state, of at most 49,152 characters, from the client, and bring it back to the upstream as it was.",
+      'round.asked':
+        'The gateway MUST ask a handshake client what a modern upstream asks in place of an answer, each as a request under `g<n>`, and send the upstream its request again once all are answered.',
+      'round.declared':
+        'The gateway MUST tell a modern upstream with each request what its client declares, on a shared connection too.',
+      'round.error':
+        'The gateway MUST end the call with the error that the client answers a question with, and withdraw the others.',
+      'round.cancel': 'The gateway MUST withdraw the questions of a call that the client cancels.',
+      'round.endless': 'The gateway MUST end a call with `too_large` whose upstream asks a 17th time.',
+      'round.timeout':
+        'The gateway MUST end a call with `timeout` whose questions the client has not answered within 10 minutes, and withdraw them.',
+      'shape.envelope':
+        'The gateway MUST NOT pass on -32020 or -32022 of a modern upstream, which are about what the gateway wrote.',
+      'shape.undeclared': 'The gateway MUST pass -32021 of an upstream on to a handshake client as -32602.',
+      'shape.handshake':
+        'The gateway MUST leave out, for handshake clients of modern upstreams, an `outputSchema` whose type is not object and a `structuredContent` that is no object.',
+      'shape.modern': 'The gateway MUST pass both on to modern clients as they are.',
+    },
+    client: {
+      'input.again':
+        'The client MUST send the same request again, under an id that is not in flight, with results under those keys in `inputResponses` and the `requestState` as it is.',
     },
   },
   Progress: {
@@ -236,7 +333,7 @@ const OBLIGATIONS = {
         'The gateway MUST list each tool and prompt under one name of 1 to 64 characters of `A-Z a-z 0-9 _ . -` that no other has, and take it for that one alone.',
       'list.uri': 'The gateway MUST list resources under their own URIs, each once, and read a URI from its one owner.',
       'list.exact':
-        'The gateway MUST list definitions as their owner wrote them, with another name and nothing else changed.',
+        'The gateway MUST list definitions as their owner wrote them, with another name and, but for the `outputSchema` that handshake clients do not know, nothing else changed.',
       'list.sorted':
         'The gateway MUST list in a stable order, on pages of at most 1,000 items and, but for a single larger item, 1 MiB.',
       'list.cursor':
@@ -267,7 +364,9 @@ const OBLIGATIONS = {
   'Log messages': {
     gateway: {
       'log.level':
-        'The gateway MUST NOT send log messages below the level the session has set; all are sent where it has set none.',
+        'The gateway MUST NOT send a handshake client log messages below the level the session has set; all are sent where it has set none.',
+      'log.request':
+        'The gateway MUST NOT send a modern client a log message but while a request of its that names its level, or a lower one, is with the upstream that says it.',
       'log.own':
         'The gateway MUST send a session the log messages of its own upstream connections, and never those of a connection it shares.',
     },
@@ -298,7 +397,7 @@ const OBLIGATIONS = {
       'close.act':
         'The client MUST act on the code, by the last column, and not on the text of a reason but for its hint, which it waits more or less at random.',
       'close.state':
-        "The client MUST open a new session on a new socket: no id, subscription, level or cursor's promise but that of the list itself outlives the old one.",
+        "The client MUST open a new session on a new socket: no id, subscription, level, request state or cursor's promise but that of the list itself outlives the old one.",
     },
   },
   'Keep-alive': {
@@ -329,6 +428,48 @@ const OBLIGATIONS = {
     client: {
       'order.answers': 'The client MUST NOT rely on the order of answers to different requests.',
     },
+  },
+  Upstreams: {
+    gateway: {
+      'up.probe':
+        'The gateway MUST find out the era of an upstream with `server/discover`, on a connection that sees no `initialize`, once for all its sessions.',
+      'up.handshake':
+        'The gateway MUST initialise on a new connection an upstream that answers the probe otherwise than the modern revision demands, hangs up, or says nothing for 3 s, or for a third of its `startTimeout` where that is less.',
+      'up.misfit':
+        'The gateway MUST NOT send `initialize` to an upstream that refuses the modern revision and names it as supported.',
+      'up.again':
+        'The gateway MUST find out anew when an upstream denies the era it was found in, and serve it in the other.',
+      'up.lease':
+        'The gateway MUST make each call of a modern client that may be asked on a connection to the handshake upstream that serves no other call, and close that connection unless the call ends with its answer.',
+      'up.envelope':
+        'The gateway MUST put an envelope of its own on each request: the revision, its own `clientInfo`, and what the client behind the request declares.',
+      'up.level':
+        'The gateway MUST name with each request the log level that its client wants, and none where it wants none.',
+      'up.round':
+        'The gateway MUST NOT send a modern upstream a `requestState` that is not its own, nor `inputResponses` that a handshake client wrote.',
+      'up.asks': 'The gateway MUST NOT answer a request of a modern upstream, and counts it.',
+      'up.says': 'The gateway MUST NOT send a modern upstream a notification but `notifications/cancelled`.',
+      'up.listen.one':
+        'The gateway MUST hold one `subscriptions/listen` on a connection for all that is subscribed to over it, and end it with the last.',
+      'up.listen.change':
+        'The gateway MUST open another listen for what has changed meanwhile, and end the one before only once the other is acknowledged.',
+      'up.listen.lists':
+        'The gateway MUST listen to changes of the lists that the upstream announces, on one connection for all sessions, before it reads them.',
+      'up.listen.again':
+        'The gateway MUST open a listen that the upstream ends anew, then read the lists anew and send one update to each subscriber.',
+      'up.listen.refused':
+        'The gateway MUST answer a subscription that the upstream does not acknowledge with -32602, and keep the others.',
+      'up.http.post':
+        'The gateway MUST send each request as a POST of its own, with `MCP-Protocol-Version`, `Mcp-Method` and, where it names something, `Mcp-Name`, and without a session.',
+      'up.http.cancel': 'The gateway MUST cancel a request by closing its stream, and post nothing for it.',
+      'up.http.cut':
+        'The gateway MUST end a call whose answer is cut off with `upstream_closed`, resume no stream, and go on with the others.',
+      'up.http.error':
+        'The gateway MUST take a JSON-RPC error for the id of the request for its answer, also in a 400 or 404.',
+      'up.module':
+        'The gateway MUST serve a server of SDK 2.x in a `module` in both eras, a server of its own for each connection.',
+    },
+    client: {},
   },
 } as const satisfies Record<string, Record<Requirement['by'], Record<string, string>>>;
 
