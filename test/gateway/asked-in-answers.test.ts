@@ -8,7 +8,7 @@ import { connectRaw, openRaw, type RawClient } from '../support/raw-client.ts';
 const gateway = fileGateway({
   mcpServers: {
     m: stdioUpstream('modern-asking.mjs'),
-    s: stdioUpstream('modern-asking.mjs', [], { isolation: 'shared' }),
+    s: stdioUpstream('modern-asking.mjs', [], { isolation: 'shared', uris: [] }),
   },
 });
 
@@ -97,6 +97,28 @@ describe('what a modern upstream needs for a call of a handshake client', () => 
     expect(await client.barrier()).toEqual([]);
   });
 
+  test.each([
+    ['prompts/get', { name: 'm__asked' }, { messages: [{ content: { text: JSON.stringify(ROOTS) } }] }],
+    ['resources/read', { uri: 'asked:r' }, { contents: [{ uri: 'asked:r', text: JSON.stringify(ROOTS) }] }],
+  ])('may be needed for %s too', async (method, params, result) => {
+    const client = await open();
+    expect(await client.ask({ jsonrpc: '2.0', id: 1, method, params })).toMatchObject({
+      id: 'g1',
+      method: 'roots/list',
+    });
+    expect(await client.ask(answer('g1', ROOTS))).toMatchObject({ id: 1, result });
+  });
+
+  test('is sixteen questions in one answer at most', async () => {
+    const client = await open();
+    client.send(toolCall(1, 'm__crowd', { length: 16 }));
+    for (let at = 1; at <= 16; at += 1) expect(await client.json()).toMatchObject({ id: `g${at}` });
+    expect(await client.ask(toolCall(2, 'm__crowd', { length: 17 }))).toMatchObject({
+      id: 2,
+      error: { code: -32603, data: { reason: 'too_large' } },
+    });
+  });
+
   test('an upstream that asks without end is given up', async () => {
     const client = await open();
     client.send(toolCall(1, 'm__endless'));
@@ -123,6 +145,12 @@ describe('what a modern upstream needs for a call of a handshake client', () => 
     expect(await client.ask(answer('g1', ACCEPTED))).toMatchObject(said(1, ACCEPTED));
     expect(await bare.ask(toolCall(1, 's__declared'))).toMatchObject(said(1, {}));
     expect(await bare.barrier()).toEqual([]);
+  });
+
+  test('a resource it does not have is -32002', async () => {
+    const client = await open();
+    const read = { jsonrpc: '2.0', id: 1, method: 'resources/read', params: { uri: 'asked:none' } };
+    expect(await client.ask(read)).toMatchObject({ id: 1, error: { code: -32002, data: { uri: 'asked:none' } } });
   });
 
   test('shapes of its era alone are left out', async () => {

@@ -84,6 +84,36 @@ describe('what a handshake upstream asks for a call of a modern client', () => {
     expect(await client.ask(call(2, tool, given, again))).toEqual(complete(2, result));
   });
 
+  test.each([
+    [
+      'prompts/get',
+      { name: 'a__asked' },
+      { messages: [{ role: 'user', content: { type: 'text', text: JSON.stringify(ROOTS) } }] },
+    ],
+    ['resources/read', { uri: 'asking:r' }, { contents: [{ uri: 'asking:r', text: JSON.stringify(ROOTS) }] }],
+  ])('may be asked for %s too', async (method, params, result) => {
+    const client = await connect();
+    const declaring = { capabilities: EVERYTHING };
+    const { requestState } = inputRequired(await client.ask(modernRequest(1, method, params, declaring))).result;
+    const again = { ...params, inputResponses: { g1: ROOTS }, requestState };
+    expect(await client.ask(modernRequest(2, method, again, declaring))).toMatchObject({
+      id: 2,
+      result: { resultType: 'complete', ...result },
+    });
+  });
+
+  test('of a client that declares nothing, it is told itself', async () => {
+    const client = await connect();
+    const frame = await client.ask(call(1, 'elicit', { message: 'm' }, {}, {}));
+    expect(frame).toEqual(complete(1, { code: -32601, message: 'MCP error -32601: Method not found' }));
+  });
+
+  test('roots the client did not declare are refused, and the call goes on', async () => {
+    const client = await connect();
+    const frame = await client.ask(call(1, 'roots', {}, {}, { sampling: {} }));
+    expect(frame).toEqual(complete(1, { code: -32601, message: 'MCP error -32601: Method not found' }));
+  });
+
   test('is asked again until it is answered, each question under its own key', async () => {
     const client = await connect();
     const answers = new Map<string, object>();
@@ -163,6 +193,22 @@ describe('the state of a call', () => {
     expect(await client.ask(call(5, 'elicit', { message: 'm' }, again(requestState)))).toEqual(complete(5, ACCEPTED));
   });
 
+  test('is not bound to what a request may say anew, but to its method', async () => {
+    const client = await connect();
+    const declaring = { capabilities: EVERYTHING };
+    const params = { name: 'a__asked' };
+    const first = inputRequired(await client.ask(modernRequest(1, 'prompts/get', params, declaring))).result;
+    const again = { ...params, inputResponses: { g1: ROOTS }, requestState: first.requestState };
+    expect(await client.ask(modernRequest(2, 'tools/call', again, declaring))).toMatchObject({
+      error: { code: -32602 },
+    });
+    const otherwise = {
+      capabilities: EVERYTHING,
+      meta: { progressToken: 'p', 'io.modelcontextprotocol/logLevel': 'error' },
+    };
+    expect(await client.ask(modernRequest(3, 'prompts/get', again, otherwise))).toMatchObject({ id: 3, result: {} });
+  });
+
   test('is bound to the client', async () => {
     const [one, two] = [await connect(), await connect()];
     const requestState = await stateOf(one, 1);
@@ -225,6 +271,15 @@ describe('calls that wait for the client', () => {
     expect(links(await metrics())).toBe(1);
     client.socket.close();
     await vi.waitFor(async () => expect(links(await metrics())).toBe(0), PATIENT);
+  });
+
+  test('do not hold up a shutdown', async () => {
+    const { url, ready, close } = await startGateway({ mcpServers: { a: asking } });
+    await ready();
+    const client = await connect(url);
+    await stateOf(client, 1);
+    await close();
+    expect(await client.closed).toEqual({ code: 1001, reason: 'draining retry=1000' });
   });
 
   test('and one that is cancelled leaves no link for the next to use', async () => {

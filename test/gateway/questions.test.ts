@@ -69,6 +69,13 @@ describe('a question of an upstream', () => {
     expect(await client.json()).toMatchObject({ id: 'g2' });
   });
 
+  test('that is an error to be acted on reaches the client as it is', async () => {
+    client = await open();
+    client.send(toolCall(1, 'a__pay'));
+    const page = { mode: 'url', message: 'pay', url: 'https://pay.example/', elicitationId: 'e2' };
+    expect(await client.json()).toMatchObject({ id: 1, error: { code: -32042, data: { elicitations: [page] } } });
+  });
+
   test('is asked of the caller alone, whatever ids two clients use', async () => {
     const [one, two] = [await open(), await open()];
     one.send(toolCall(1, 'a__elicit', { message: 'one' }));

@@ -6,15 +6,22 @@ import {
   CallToolRequestSchema,
   CreateMessageResultSchema,
   ElicitResultSchema,
+  GetPromptRequestSchema,
+  ListPromptsRequestSchema,
+  ListResourcesRequestSchema,
   ListRootsResultSchema,
   ListToolsRequestSchema,
+  ReadResourceRequestSchema,
   RootsListChangedNotificationSchema,
   UrlElicitationRequiredError,
 } from '@modelcontextprotocol/sdk/types.js';
 
 const [, , recordFile] = process.argv;
 const record = (line) => appendFileSync(recordFile, `${line}\n`);
-const server = new Server({ name: 'asking', version: '1' }, { capabilities: { tools: {} } });
+const server = new Server(
+  { name: 'asking', version: '1' },
+  { capabilities: { tools: {}, prompts: {}, resources: {} } },
+);
 
 const questions = {
   elicit: ({ message }) => [
@@ -88,5 +95,15 @@ server.setRequestHandler(CallToolRequestSchema, async ({ params }, extra) => {
   return text(await Promise.all(asked));
 });
 
+server.setRequestHandler(ListPromptsRequestSchema, () => ({ prompts: [{ name: 'asked' }] }));
+server.setRequestHandler(GetPromptRequestSchema, async (_request, extra) => {
+  const { content } = await attempt(extra.sendRequest(...questions.roots()));
+  return { messages: [{ role: 'user', content: content[0] }] };
+});
+server.setRequestHandler(ListResourcesRequestSchema, () => ({ resources: [{ name: 'asked', uri: 'asking:r' }] }));
+server.setRequestHandler(ReadResourceRequestSchema, async ({ params: { uri } }, extra) => {
+  const { content } = await attempt(extra.sendRequest(...questions.roots()));
+  return { contents: [{ uri, text: content[0].text }] };
+});
 server.setNotificationHandler(RootsListChangedNotificationSchema, () => record('roots changed'));
 await server.connect(new StdioServerTransport());

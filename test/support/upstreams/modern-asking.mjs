@@ -1,5 +1,5 @@
 // A real SDK 2.x server on stdio, of the modern era alone, whose tools need more of the client before they answer.
-import { inputRequired, Server } from '@modelcontextprotocol/server';
+import { inputRequired, ProtocolError, Server } from '@modelcontextprotocol/server';
 import { serveStdio } from '@modelcontextprotocol/server/stdio';
 
 const text = (value) => ({ content: [{ type: 'text', text: JSON.stringify(value) }] });
@@ -32,6 +32,10 @@ const tools = {
   later: (_given, { requestState }) =>
     requestState() === undefined ? inputRequired({ requestState: 'soon' }) : text('at last'),
   bulky: ({ length }) => inputRequired({ inputRequests: { r: questions.roots() }, requestState: 's'.repeat(length) }),
+  crowd: ({ length }) => {
+    const asks = Array.from({ length }, (_, at) => [`r${at}`, questions.roots()]);
+    return inputRequired({ inputRequests: Object.fromEntries(asks) });
+  },
   endless: () => inputRequired({ inputRequests: { r: questions.roots() } }),
   declared: (_given, { envelope }) => text(envelope['io.modelcontextprotocol/clientCapabilities']),
   odd: () => ({ content: [], structuredContent: [1, 2] }),
@@ -44,7 +48,19 @@ function once(name, given, { inputResponses }) {
 
 serveStdio(
   () => {
-    const server = new Server({ name: 'modern-asking', version: '2' }, { capabilities: { tools: {} } });
+    const capabilities = { tools: {}, prompts: {}, resources: {} };
+    const server = new Server({ name: 'modern-asking', version: '2' }, { capabilities });
+    server.setRequestHandler('prompts/list', () => ({ prompts: [{ name: 'asked' }] }));
+    server.setRequestHandler('prompts/get', (_request, { mcpReq }) => {
+      const answer = once('roots', {}, mcpReq);
+      return answer.content === undefined ? answer : { messages: [{ role: 'user', content: answer.content[0] }] };
+    });
+    server.setRequestHandler('resources/list', () => ({ resources: [{ name: 'asked', uri: 'asked:r' }] }));
+    server.setRequestHandler('resources/read', ({ params: { uri } }, { mcpReq }) => {
+      if (uri !== 'asked:r') throw new ProtocolError(-32602, 'Resource not found', { uri });
+      const answer = once('roots', {}, mcpReq);
+      return answer.content === undefined ? answer : { contents: [{ uri, text: answer.content[0].text }] };
+    });
     server.setRequestHandler('tools/list', () => ({
       tools: Object.keys(tools).map((name) => ({
         name,
