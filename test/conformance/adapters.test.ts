@@ -55,6 +55,6 @@ describe.each(WAYS)('%s', (name, wayIn) => {
 });
 
 test('every combination has run and passed', () => {
-  process.stdout.write(`\nThe adapter kit, ${WAYS.length} combinations\n${report.text}`);
+  process.stdout.write(`\nThe adapter kit, ${WAYS.length} combinations\n${report.text}\n`);
   expect(report.missing).toEqual([]);
 });

@@ -262,6 +262,6 @@ describe.each(ROWS)('%s', (row, cells) => {
 });
 
 test('every cell has run and passed', () => {
-  process.stdout.write(`\nTranslation between the eras, ${ROWS.length * ENDINGS.length} cells\n${report.text}`);
+  process.stdout.write(`\nTranslation between the eras, ${ROWS.length * ENDINGS.length} cells\n${report.text}\n`);
   expect(report.missing).toEqual([]);
 });
