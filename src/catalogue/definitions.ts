@@ -3,6 +3,7 @@ import type { ItemKind } from '../ports/meter.ts';
 import { fold } from '../protocol/ambiguity.ts';
 import { field, stringField } from '../protocol/envelope.ts';
 import { JsonText, type ObjectNode, type Span } from '../protocol/json-text.ts';
+import type { Mirrors } from '../protocol/mirrors.ts';
 
 /** One tool, resource, resource template or prompt, as its upstream wrote it. */
 export interface Definition {
@@ -14,6 +15,8 @@ export interface Definition {
   readonly nameAt: Span;
   /** Short hash of `text`; two definitions with one digest are the same. */
   readonly digest: string;
+  /** Of a tool, where its upstream wants parameters repeated beside a call. */
+  readonly mirrors?: Mirrors;
 }
 
 export interface ListPage {

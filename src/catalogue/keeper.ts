@@ -71,6 +71,11 @@ export class Keeper {
     this.leaving.set(upstream, this.options.clock.after(this.of(upstream).keepListed, forget));
   }
 
+  /** Something says that the tools have changed, maybe wrongly. Resolves when they have been listed anew, or are not to be so soon. */
+  relistTools(upstream: string): Promise<boolean> {
+    return this.refresher.soon(upstream, 'tools');
+  }
+
   listChanged(upstream: string, kind: ListKind): void {
     this.refresher.heard(upstream, kind);
   }
@@ -94,6 +99,7 @@ export class Keeper {
     const walked = await walkUpstream(ask, capabilities, {
       previous: catalogue.listsOf(upstream),
       kinds,
+      mirrors: link.mirrors,
       log: log.child({ upstream }),
     });
     return { part: { era, capabilities, instructions, lists: walked.lists }, failed: walked.failed };

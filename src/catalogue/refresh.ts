@@ -28,6 +28,7 @@ export interface RefresherOptions {
 
 const ALL: readonly ListKind[] = ['tools', 'resources', 'prompts'];
 const MAX_WAIT_MS = 30_000;
+const SOON_MS = 2_000;
 
 /** Turns what upstreams say of their lists into few walks and the differences they find. */
 export class Refresher {
@@ -44,6 +45,14 @@ export class Refresher {
     if (this.closed) return;
     this.count('heard', [kind]);
     this.scheduleOf(upstream).want([kind]);
+  }
+
+  /**
+   * For somebody who waits and guesses that a list changed. Resolves when the walk under way, or else the next, has ended,
+   * with whether the upstream answered it; at once, with false, where the next is not due within 2 s.
+   */
+  soon(upstream: string, kind: ListKind): Promise<boolean> {
+    return this.closed ? Promise.resolve(false) : this.scheduleOf(upstream).soon(kind);
   }
 
   /** For a fresh link: walks everything at once. Resolves when a walk begun after this call has ended, with whether the upstream answered it. */
@@ -141,6 +150,16 @@ class Schedule {
     for (const kind of kinds) this.wanted.add(kind);
     this.nextPrompted = true;
     if (!this.walking) this.plan();
+  }
+
+  soon(kind: ListKind): Promise<boolean> {
+    const wait = Math.max(this.coalesceMs, this.lastEnd + this.gap - this.clock.elapsed());
+    this.want([kind]);
+    if (!this.walking && wait > SOON_MS) return Promise.resolve(false);
+    return new Promise((resolve) => {
+      if (this.walking) this.served.push(resolve);
+      else this.waiting.push(resolve);
+    });
   }
 
   now(): Promise<boolean> {

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import type { ItemKind, ListKind } from '../ports/meter.ts';
 import type { Era } from '../protocol/era.ts';
 import { handshakeDefinition } from '../protocol/handshake-shape.ts';
+import type { Mirrors } from '../protocol/mirrors.ts';
 import { type NameTable, type Owned, publicNames } from '../protocol/names.ts';
 import { type Definition, digestOf, publicText } from './definitions.ts';
 import { type Claimant, type Clash, findOwner, type Holders, holdersOf, type Reach } from './ownership.ts';
@@ -68,6 +69,8 @@ export interface Snapshot {
   /** What stands behind public names, whether the caller may see it or not: a view answers that. */
   readonly tools: Names;
   readonly prompts: Names;
+  /** What this tool of this upstream wants repeated beside a call. */
+  mirrorsOf(upstream: string, tool: string): Mirrors | undefined;
 }
 
 export interface Names {
@@ -92,6 +95,7 @@ export function merge(members: readonly Member[], naming: Naming, version: numbe
     templates: held(members, 'templates', templates.holders),
     prompts: named(members, 'prompts', prompts),
   };
+  const mirrors = mirrorTable(members);
   return {
     version,
     members,
@@ -105,7 +109,21 @@ export function merge(members: readonly Member[], naming: Naming, version: numbe
     templateOwner: (template) => templates.holders.get(template),
     tools: { resolve: (name) => tools.byPublic.get(name) },
     prompts: { resolve: (name) => prompts.byPublic.get(name) },
+    mirrorsOf: (upstream, tool) => (mirrors.size === 0 ? undefined : mirrors.get(mirrorKey(upstream, tool))),
   };
+}
+
+function mirrorTable(members: readonly Member[]): ReadonlyMap<string, Mirrors> {
+  const table = new Map<string, Mirrors>();
+  for (const { key, part } of members)
+    for (const { original, mirrors } of listsOf(part).tools)
+      if (mirrors !== undefined) table.set(mirrorKey(key, original), mirrors);
+  return table;
+}
+
+/** No key of an upstream has a slash. */
+function mirrorKey(upstream: string, tool: string): string {
+  return `${upstream}/${tool}`;
 }
 
 function overlay(members: readonly Member[], parts: ReadonlyMap<string, SeenPart>): readonly Member[] {
@@ -170,15 +188,18 @@ function held(members: readonly Member[], kind: 'resources' | 'templates', holde
 
 /** What a definition became in the last merge: all but those of the upstream that changed are the same in the next. */
 const made = new WeakMap<Definition, Item>();
+/** The same of tools of modern upstreams, which handshake clients read otherwise. */
+const madeModern = new WeakMap<Definition, Item>();
 
 function itemOf(upstream: string, definition: Definition, key: string, modernTool = false): Item {
-  const before = made.get(definition);
+  const known = modernTool ? madeModern : made;
+  const before = known.get(definition);
   if (before?.key === key && before.upstream === upstream) return before;
   const { original } = definition;
   const text = key === original ? definition.text : publicText(definition, key);
   const handshakeText = modernTool ? handshakeDefinition(text) : text;
   const item = { upstream, original, key, text, handshakeText, digest: digestOf(`${definition.digest}\0${key}`) };
-  made.set(definition, item);
+  known.set(definition, item);
   return item;
 }
 

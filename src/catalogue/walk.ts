@@ -2,6 +2,7 @@ import type { Log } from '../ports/log.ts';
 import type { ItemKind, ListKind } from '../ports/meter.ts';
 import { AnsweredError, METHOD_NOT_FOUND } from '../protocol/errors.ts';
 import { type Definition, LIST_FORMS, readList } from './definitions.ts';
+import { type RefusedTool, withMirrors } from './mirroring.ts';
 
 /** All definitions of one upstream, in its own order. */
 export type UpstreamLists = Readonly<Record<ItemKind, readonly Definition[]>>;
@@ -26,6 +27,8 @@ export interface WalkOptions {
   readonly previous?: UpstreamLists | undefined;
   /** Which lists to walk (resources include templates); all when absent. */
   readonly kinds?: Iterable<ListKind>;
+  /** `Link.mirrors` of the link that is walked. */
+  readonly mirrors?: boolean;
   readonly bounds?: WalkBounds;
 }
 
@@ -65,7 +68,8 @@ export async function walkUpstream(
     const announced = capabilities[LIST_KINDS[kind]] !== undefined && capabilities[LIST_KINDS[kind]] !== null;
     if (!announced) return { items: [], unanswered: false };
     if (!wanted.has(LIST_KINDS[kind])) return { items: previous[kind], unanswered: false };
-    return new ListWalk(ask, kind, bounds, log).run(previous[kind]);
+    const mirrors = kind === 'tools' && options.mirrors === true;
+    return new ListWalk(ask, kind, { bounds, log, mirrors }).run(previous[kind]);
   };
   const [tools, resources, templates, prompts] = await Promise.all([
     walkOne('tools'),
@@ -80,12 +84,23 @@ export async function walkUpstream(
   };
 }
 
+interface ListWalkOptions {
+  readonly bounds: WalkBounds;
+  readonly log: Log;
+  readonly mirrors: boolean;
+}
+
+/** Refused tools that a walk names. */
+const MAX_NAMED = 10;
+const MAX_NAME = 128;
+
 /** One list, page after page. */
 class ListWalk {
   private readonly ask: Ask;
   private readonly kind: ItemKind;
   private readonly bounds: WalkBounds;
   private readonly log: Log;
+  private readonly mirrors: boolean;
   private readonly items: Definition[] = [];
   private readonly taken = new Set<string>();
   private readonly cursors = new Set<string>();
@@ -93,11 +108,12 @@ class ListWalk {
   private pages = 0;
   private bytes = 0;
 
-  constructor(ask: Ask, kind: ItemKind, bounds: WalkBounds, log: Log) {
+  constructor(ask: Ask, kind: ItemKind, { bounds, log, mirrors }: ListWalkOptions) {
     this.ask = ask;
     this.kind = kind;
     this.bounds = bounds;
     this.log = log;
+    this.mirrors = mirrors;
   }
 
   async run(previous: readonly Definition[]): Promise<Outcome> {
@@ -130,10 +146,25 @@ class ListWalk {
     const page = readList(text, this.kind, this.taken);
     if (page === 'not_a_list') throw new Error('the result is not a list of this kind');
     for (const { reason } of page.skipped) this.skipped.set(reason, (this.skipped.get(reason) ?? 0) + 1);
-    const kept = page.items.slice(0, this.bounds.items - this.items.length);
+    const items = this.mirrors ? this.mirrored(page.items) : page.items;
+    const kept = items.slice(0, this.bounds.items - this.items.length);
     for (const item of kept) this.items.push(item);
-    if (kept.length < page.items.length) this.skipped.set('too_many', page.items.length - kept.length);
+    if (kept.length < items.length) this.skipped.set('too_many', items.length - kept.length);
     return page.nextCursor;
+  }
+
+  private mirrored(items: readonly Definition[]): readonly Definition[] {
+    const { kept, refused } = withMirrors(items);
+    if (refused.length > 0) this.refuse(refused);
+    return kept;
+  }
+
+  /** The first ones by name (MCP 2026-07-28, Schema Extension), all of them by number. */
+  private refuse(refused: readonly RefusedTool[]): void {
+    const before = this.skipped.get('invalid_header') ?? 0;
+    this.skipped.set('invalid_header', before + refused.length);
+    for (const { tool, problem } of refused.slice(0, Math.max(0, MAX_NAMED - before)))
+      this.log.warn('tool_refused', { tool: tool.slice(0, MAX_NAME), reason: problem });
   }
 
   private reasonToStop(cursor: string): string | undefined {

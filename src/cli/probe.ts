@@ -35,7 +35,7 @@ export async function probe(server: ServerConfig, config: Config, deps: Omit<Con
     const link = await openInTime(server, config, { ...deps, log });
     try {
       const ask = (method: string, params?: string) => link.ask(method, params, left());
-      const { lists } = await walkUpstream(ask, link.peer.capabilities, { log });
+      const { lists } = await walkUpstream(ask, link.peer.capabilities, { mirrors: link.mirrors, log });
       const took = Math.round(clock.elapsed() - started);
       return { state: 'found', revision: link.peer.protocolVersion, lists, took, faults: log.faults };
     } finally {

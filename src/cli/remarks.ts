@@ -44,7 +44,8 @@ export class Remarks implements Log {
   }
 }
 
-function inWords(event: string, { kind, err, reason, kept, ...counts }: Fields): string {
+function inWords(event: string, { kind, err, reason, kept, tool, ...counts }: Fields): string {
+  if (event === 'tool_refused') return `the tool ${String(tool)} was left out: ${String(reason)}`;
   if (event === 'list_failed') return `the list of ${String(kind)} failed: ${messageOf(err)}`;
   if (event === 'list_cut')
     return `the list of ${String(kind)} was cut after ${String(kept)} items (${spaced(String(reason))})`;

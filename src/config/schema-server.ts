@@ -79,6 +79,8 @@ const OWN_HEADERS = new Set([
   'content-type',
   'host',
   'last-event-id',
+  'mcp-method',
+  'mcp-name',
   'mcp-protocol-version',
   'mcp-session-id',
   'sec-websocket-extensions',
@@ -88,6 +90,10 @@ const OWN_HEADERS = new Set([
   'transfer-encoding',
   'upgrade',
 ]);
+
+function isOwnHeader(name: string): boolean {
+  return OWN_HEADERS.has(name) || name.startsWith('mcp-param-');
+}
 
 /** RFC 9110 section 5: a name is a token, a value holds no control character but tab. */
 const headers = z
@@ -102,7 +108,7 @@ const headers = z
 
 function headerFault(name: string, value: string): string | undefined {
   if (!/^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/.test(name)) return 'is not a header name';
-  if (OWN_HEADERS.has(name.toLowerCase())) return 'is a header that the gateway sets itself';
+  if (isOwnHeader(name.toLowerCase())) return 'is a header that the gateway sets itself';
   return /^[\t\x20-\x7e\x80-\xff]*$/.test(value)
     ? undefined
     : 'must be text without line breaks that a header can carry';

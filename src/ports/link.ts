@@ -3,6 +3,7 @@ import type { Notification, Request, Response } from '../protocol/envelope.ts';
 import type { Era } from '../protocol/era.ts';
 import type { Fault, WireError } from '../protocol/errors.ts';
 import type { LogLevel } from '../protocol/log-level.ts';
+import type { Mirrors } from '../protocol/mirrors.ts';
 import type { ListKind } from './meter.ts';
 
 /** One live, initialised MCP connection from the gateway to an upstream. */
@@ -10,6 +11,8 @@ export interface Link {
   readonly upstream: string;
   readonly isolation: 'session' | 'shared';
   readonly peer: Peer;
+  /** Parameters of a call that its tool wants repeated are said beside it (`x-mcp-header`). */
+  readonly mirrors: boolean;
   /** Requests under way. */
   readonly inFlight: number;
   /**
@@ -46,6 +49,8 @@ export interface Outgoing {
   /** What policy judged and the upstream is to see: its original name, the URI. */
   readonly name?: string;
   readonly uri?: string;
+  /** Which parameters are said beside the message, where the link says any so. */
+  readonly mirrors?: Mirrors | undefined;
   /** Only a modern link sends the rest; a handshake link leaves it out. What the request declares; absent: what the link does. */
   readonly declares?: ClientCapabilities;
   /** The level of the log messages wanted with this request; absent: the link's own. */

@@ -1,4 +1,5 @@
 import type { Era } from '../protocol/era.ts';
+import type { MirroredValue } from '../protocol/mirrored-values.ts';
 
 /** A duplex channel of JSON-RPC messages as text: one compact message a call, no framing, no parsing. */
 export interface Channel {
@@ -9,6 +10,8 @@ export interface Channel {
   send(message: string, id?: number, about?: About): boolean;
   /** No answer to this id is wanted any more: it was cancelled, timed out, or came another way. Unknown ids are ignored. */
   forget?(id: number): void;
+  /** True where parameters of tools are said beside the message (`About.params`). */
+  readonly mirrors?: boolean;
   /** Bytes that `send` has taken and the peer has not; absent where nothing waits for the peer to read. */
   readonly backlog?: number;
   /** Stops delivery until `resume`; what the peer sends meanwhile waits in the peer's own pipe. */
@@ -18,11 +21,12 @@ export interface Channel {
   close(): Promise<void>;
 }
 
-/** What a request is about, for a channel that says so beside the message (Streamable HTTP of 2026-07-28: `Mcp-Method`, `Mcp-Name`). */
+/** What a request is about, for a channel that says so beside the message (Streamable HTTP of 2026-07-28: `Mcp-Method`, `Mcp-Name`, `Mcp-Param-*`). */
 export interface About {
   readonly method: string;
   /** The tool's or prompt's name, or the URI. */
   readonly name: string | undefined;
+  readonly params?: readonly MirroredValue[];
 }
 
 /** What a channel tells its owner. Installed before anything is read, so no message is lost. */

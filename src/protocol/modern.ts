@@ -4,6 +4,7 @@ import { INVALID_PARAMS, RESOURCE_NOT_FOUND, type WireError } from './errors.ts'
 import { GATEWAY_NAME, GATEWAY_VERSION } from './gateway-info.ts';
 import { rewriteResponse } from './rewrite.ts';
 
+export const HEADER_MISMATCH = -32020;
 export const UNSUPPORTED_VERSION = -32022;
 export const LOG_LEVEL_KEY = 'io.modelcontextprotocol/logLevel';
 export const CAPABILITIES_KEY = 'io.modelcontextprotocol/clientCapabilities';
@@ -56,6 +57,14 @@ export function modernAnswer(response: Response, method: string, id: Id): string
   const result = text.slice(payload.start + 1, payload.end);
   const comma = payload.inner?.members.length === 0 ? '' : ',';
   return `{"jsonrpc":"2.0","id":${JSON.stringify(id)},"result":{${own}${comma}${result}}`;
+}
+
+/** An upstream refused a request, which it has not begun, for the headers beside it (MCP 2026-07-28, Server Validation). */
+export class HeaderMismatch extends Error {
+  constructor() {
+    super(`the upstream answered ${HEADER_MISMATCH}`);
+    this.name = 'HeaderMismatch';
+  }
 }
 
 /** An error of the gateway's own as a modern client reads it. */

@@ -68,7 +68,9 @@ export class Overlays {
     const { era, capabilities, instructions } = link.peer;
     const previous = this.parts.get(upstream)?.lists ?? this.gateway.snapshot().listsOf(upstream);
     const ask = (method: string, params?: string) => link.ask(method, params);
-    const { lists, failed } = await walkUpstream(ask, capabilities, { previous, kinds, log: this.gateway.log });
+    const { mirrors } = link;
+    const { log } = this.gateway;
+    const { lists, failed } = await walkUpstream(ask, capabilities, { previous, kinds, mirrors, log });
     return { part: { era, capabilities, instructions, lists }, failed };
   }
 

@@ -5,11 +5,14 @@ import type { About } from '../ports/transport.ts';
 const PLAIN = /^[\x21-\x7e](?:[\t\x20-\x7e]*[\x21-\x7e])?$/;
 const ENCODED = /^=\?base64\?.*\?=$/s;
 
-/** The headers that say again what the body says, for those on the way who do not read it (MCP 2026-07-28, Standard Request Headers). */
+/** The headers that say again what the body says, for those on the way who do not read it (MCP 2026-07-28, Standard Request Headers and Custom Headers from Tool Parameters). */
 export function mirroredHeaders(about: About | undefined): OutgoingHttpHeaders {
   if (about === undefined) return {};
-  const method = { 'mcp-method': headerText(about.method) };
-  return about.name === undefined ? method : { ...method, 'mcp-name': headerText(about.name) };
+  const { name, params = [] } = about;
+  const headers: OutgoingHttpHeaders = { 'mcp-method': headerText(about.method) };
+  if (name !== undefined) headers['mcp-name'] = headerText(name);
+  for (const [param, value] of params) headers[`mcp-param-${param}`] = headerText(value);
+  return headers;
 }
 
 /**

@@ -2,6 +2,7 @@ import type { Outgoing } from '../ports/link.ts';
 import type { About } from '../ports/transport.ts';
 import { decoded, progressToken, type Response } from '../protocol/envelope.ts';
 import { AnsweredError, wireErrorOf } from '../protocol/errors.ts';
+import { mirroredValues } from '../protocol/mirrored-values.ts';
 import { rewriteRequest, type Stamped } from '../protocol/rewrite.ts';
 
 /** The caller's request as the upstream is to see it: under the link's id, which is also its progress token where the caller has one. */
@@ -11,8 +12,9 @@ export function outgoingText({ message, name, uri }: Outgoing, id: number, stamp
   return rewriteRequest(message, judged, stamped);
 }
 
-export function aboutOutgoing({ message, name, uri }: Outgoing): About {
-  return { method: message.method, name: name ?? uri };
+export function aboutOutgoing({ message, name, uri, mirrors }: Outgoing): About {
+  const about = { method: message.method, name: name ?? uri };
+  return mirrors === undefined ? about : { ...about, params: mirroredValues(message, mirrors) };
 }
 
 /** Ends a request of the gateway's own with the JSON text of its result, or with the error it was answered with. */

@@ -56,6 +56,10 @@ class TextLink implements Link, Receiver {
     this.isolation = options.isolation;
   }
 
+  get mirrors(): boolean {
+    return this.line.channel?.mirrors === true;
+  }
+
   get inFlight(): number {
     return this.line.calls;
   }

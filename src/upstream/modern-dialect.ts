@@ -4,7 +4,7 @@ import { requestText } from '../protocol/compose.ts';
 import { idField, type Notification, numberField, type Response } from '../protocol/envelope.ts';
 import { Fault } from '../protocol/errors.ts';
 import { ACKNOWLEDGED, announcedKinds, type ListenKind } from '../protocol/listen.ts';
-import { UNSUPPORTED_VERSION } from '../protocol/modern.ts';
+import { HEADER_MISMATCH, HeaderMismatch, UNSUPPORTED_VERSION } from '../protocol/modern.ts';
 import { envelopedParams, envelopeMembers, inputMembers } from '../protocol/modern-request.ts';
 import type { Dialect, Line } from './dialect.ts';
 import { discover } from './discover.ts';
@@ -26,7 +26,6 @@ export interface ModernDeps extends Pick<ListeningDeps, 'clock' | 'random' | 'lo
 }
 
 /** Errors about the envelope or the headers beside it, which are the link's, never a caller's (MCP 2026-07-28). */
-const HEADER_MISMATCH = -32020;
 const DISOWNING = [HEADER_MISMATCH, UNSUPPORTED_VERSION];
 
 /** The era of 2026-07-28: an envelope on every request, one listen, a peer that asks nothing by itself. */
@@ -114,7 +113,8 @@ export class ModernDialect implements Dialect {
     if (code === undefined || !DISOWNING.includes(code)) return undefined;
     this.deps.distrust();
     void this.check();
-    return new Fault('upstream_unavailable', { cause: new Error(`the upstream answered ${code}`) });
+    const cause = code === HEADER_MISMATCH ? new HeaderMismatch() : new Error(`the upstream answered ${code}`);
+    return new Fault('upstream_unavailable', { cause });
   }
 
   close(): void {

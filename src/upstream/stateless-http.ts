@@ -15,6 +15,7 @@ import type { Wire } from './http-wire.ts';
  * no connection comes about, the channel closes; any other failure is one request's.
  */
 export class StatelessHttp implements Channel {
+  readonly mirrors = true;
   readonly #wire: Wire;
   readonly #log: Log;
   readonly #headers: HttpHeaders;

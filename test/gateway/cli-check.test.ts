@@ -8,6 +8,7 @@ import { runCli, startCli } from '../support/cli.ts';
 import { fileWith } from '../support/config-fixtures.ts';
 import { stdioUpstream } from '../support/gateway.ts';
 import { startKeyServer } from '../support/key-server.ts';
+import { statelessUpstream } from '../support/stateless-upstream.ts';
 import { isAlive } from '../support/stdio/child.ts';
 
 function configFile(config: Readonly<Record<string, unknown>>): string {
@@ -107,6 +108,16 @@ test('interrupted, it leaves no process', async () => {
   process.kill(running.pid, 'SIGINT');
   expect((await running.ended).code).toBe(130);
   await expect.poll(() => isAlive(Number(readFileSync(pids, 'utf8')))).toBe(false);
+});
+
+test('a tool that no client may call over HTTP is named, with what is wrong with it', async () => {
+  const header = (name: string) => ({ properties: { v: { type: 'string', 'x-mcp-header': name } } });
+  const { entry } = await statelessUpstream({
+    'tools/list': ({ result }) => result({ tools: ['ok', 'a b'].map((name) => ({ name, inputSchema: header(name) })) }),
+  });
+  const { lines } = await check(configFile({ mcpServers: { up: entry } }));
+  expect(lines).toContain('problem: mcpServers.up: the tool a b was left out: an x-mcp-header is no name of a header');
+  expect(lines).toContain('problem: mcpServers.up: definitions of tools were left out: 1 invalid header');
 });
 
 test('no secret of the configuration is printed, whatever an upstream says', async () => {

@@ -130,6 +130,25 @@ describe('a walk', () => {
     expect(lists).toEqual(NO_LISTS);
   });
 
+  it('keeps what tools want repeated and names those that say so in a wrong way, ten at most, where the link asks for it', async () => {
+    const headed = (name: string, header: string) =>
+      `{"name":"${name}","inputSchema":{"properties":{"v":{"type":"string","x-mcp-header":"${header}"}}}}`;
+    const wrong = Array.from({ length: 12 }, (_, at) => headed(`w${at}`, '?'));
+    const pages = new Map([
+      [undefined, `{"tools":[${[headed('ok', 'V'), ...wrong.slice(0, 7)].join()}],"nextCursor":"2"}`],
+      ['2', `{"tools":[${[...wrong.slice(7), '{"name":"plain"}'].join()}]}`],
+    ]);
+    const answers: Record<string, Answer> = { 'tools/list': (cursor) => pages.get(cursor) ?? '{}' };
+    const { lists, log } = await walk(answers, { mirrors: true });
+    expect(lists.tools.map(({ original, mirrors }) => [original, mirrors?.key])).toEqual([
+      ['ok', '[{"header":"v","path":["v"]}]'],
+      ['plain', undefined],
+    ]);
+    expect(log.lines.filter(({ event }) => event === 'tool_refused')).toHaveLength(10);
+    expect(log.lines.at(-1)).toEqual({ event: 'definitions_skipped', fields: { kind: 'tools', invalid_header: 12 } });
+    expect(names((await walk(answers)).lists)).toHaveLength(14);
+  });
+
   it('logs what it left out, once a list', async () => {
     const { log } = await walk({ 'tools/list': () => '{"tools":[1,2,{"name":"a"},{"name":"a"}]}' });
     expect(log.lines).toEqual([

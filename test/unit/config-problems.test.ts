@@ -67,6 +67,10 @@ describe('one mistake, one sentence', () => {
       `${ANONYMOUS}mcpServers: { a: { url: "https://h/", headers: { Host: x } } }`,
       'mcpServers.a.headers.Host is a header that the gateway sets itself',
     ],
+    ...['MCP-Method', 'mcp-name', 'Mcp-Param-Region'].map((name): [string, string] => [
+      `${ANONYMOUS}mcpServers: { a: { url: "https://h/", headers: { ${name}: x } } }`,
+      `mcpServers.a.headers.${name} is a header that the gateway sets itself`,
+    ]),
     [
       `${ANONYMOUS}mcpServers: { a: { url: "https://h/", headers: { X: "a\\nb" } } }`,
       'mcpServers.a.headers.X must be text without line breaks that a header can carry',

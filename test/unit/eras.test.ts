@@ -49,6 +49,7 @@ function linkOf(era: Era): Link {
     isolation: 'session',
     peer: { era, protocolVersion: '', capabilities: {}, instructions: undefined },
     inFlight: 0,
+    mirrors: false,
     ask: () => Promise.resolve('{}'),
     relay: () => ({ cancel() {}, sentAt: 0 }),
     notify() {},

@@ -14,7 +14,7 @@ interface Walk {
 }
 
 /** A refresher of upstream `a`, in time that passes by hand; each walk ends when the test says so. */
-function refreshing(relist = 600_000) {
+function refreshing(relist = 600_000, coalesceMs = 100) {
   const clock = fakeClock();
   const { catalogue, meter, log } = catalogueOf('a', 'b');
   const walks: Walk[] = [];
@@ -35,7 +35,7 @@ function refreshing(relist = 600_000) {
       });
     });
   const changed = (upstream: string, kinds: readonly ListKind[]) => void changes.push(`${upstream} ${kinds.join()}`);
-  const options = { catalogue, walk, changed, coalesceMs: 100, relistMs: () => relist, clock, meter, log };
+  const options = { catalogue, walk, changed, coalesceMs, relistMs: () => relist, clock, meter, log };
   const refresher = new Refresher(options);
   const last = () => {
     const walk = walks.at(-1);
@@ -144,6 +144,36 @@ describe('refreshing', () => {
     expect([walks.length, order]).toEqual([2, ['first']]);
     await last().finds({ tools: ['t'] });
     expect(order).toEqual(['first', 'second']);
+  });
+
+  it('tells one who guesses when a walk has ended, the one under way or the next', async () => {
+    const { refresher, clock, walks, last } = refreshing();
+    const order: string[] = [];
+    void refresher.soon('a', 'tools').then((answered) => order.push(`first ${answered}`));
+    clock.advance(100);
+    expect(last()).toMatchObject({ at: 100, kinds: ['tools'] });
+    void refresher.soon('a', 'tools').then((answered) => order.push(`second ${answered}`));
+    expect(walks).toHaveLength(1);
+    await last().finds({ tools: ['t'] });
+    expect(order).toEqual(['first true', 'second true']);
+  });
+
+  it('tells one who guesses at once where no walk is due within 2 s, and walks when it is', async () => {
+    const { refresher, clock, walks, last } = refreshing();
+    for (let walk = 0; walk < 5; walk += 1) {
+      const ended = refresher.soon('a', 'tools');
+      while (walks.length === walk) clock.advance(50);
+      await last().finds({});
+      expect(await ended).toBe(true);
+    }
+    expect(await refresher.soon('a', 'tools')).toBe(false);
+    clock.advance(3_150);
+    expect(walks).toHaveLength(5);
+    clock.advance(50);
+    expect(walks).toHaveLength(6);
+    refresher.close();
+    expect(await refresher.soon('a', 'tools')).toBe(false);
+    expect(await refreshing(600_000, 2_001).refresher.soon('a', 'tools')).toBe(false);
   });
 
   it('walks again what got no answer, less and less often', async () => {
