@@ -85,8 +85,10 @@ export async function startApp(options: AppOptions): Promise<App> {
     vendor: new VendorMethods(config.mcpServers),
     seal: createSeal(config.seal.keys, shared.clock),
     spend: (nonce, expiresAt) => spent.spend(nonce, expiresAt),
+    unspend: (nonce, expiresAt) => spent.forgive(nonce, expiresAt),
     limits: { ...config.limits, ...config.auth, ...config.timing },
     snapshot: () => upstreams.catalogue.snapshot,
+    relistTools: (upstream) => upstreams.keeper.relistTools(upstream),
     grants: (principal) => policy.grants(principal),
     firstAnswers: () => upstreams.readiness.firstAnswers(FIRST_ANSWERS_MS),
   };
@@ -161,7 +163,7 @@ function wireUpstreams(shared: Shared, environment: NodeJS.ProcessEnv, atExit: A
     await pool.close();
     await bus.close();
   };
-  return { catalogue, readiness, bus, pool, close };
+  return { catalogue, keeper, readiness, bus, pool, close };
 }
 
 function acceptSockets({ config, ...deps }: Shared, registry: SessionRegistry, gateway: Gateway) {

@@ -43,6 +43,16 @@ export class Spent {
     return true;
   }
 
+  /** What was spent served nothing: it may be spent once more. */
+  forgive(nonce: string, expiresAt: number): void {
+    if (!this.#nonces.delete(nonce)) return;
+    for (let at = this.#after(expiresAt) - 1; at >= 0; at -= 1) {
+      if (this.#order[at]?.nonce !== nonce) continue;
+      this.#order.splice(at, 1);
+      return;
+    }
+  }
+
   #forget(): void {
     const expired = this.#after(this.#clock.now());
     if (expired > 0) this.#drop(expired);

@@ -1,5 +1,5 @@
 import { field, type Id, type Request, type Response, stringField } from './envelope.ts';
-import { JsonText, type ObjectNode } from './json-text.ts';
+import { JsonText, type ObjectNode, repeatsKey } from './json-text.ts';
 import { OWN_META } from './modern.ts';
 import { type Need, needOf } from './need.ts';
 
@@ -42,18 +42,18 @@ export function requestStateOf({ text, payload }: Response): string | undefined 
   return stringField(text, payload.inner, 'requestState');
 }
 
-/** What a server asks; undefined where it is not as the revision has it, or too much. */
+/** What a server asks; undefined where it is not as the revision has it, holds a key twice, or is too much. */
 export function inputRequestsOf({ text, payload }: Response): InputRequests | undefined {
   const member = field(payload.inner, 'inputRequests');
   if (member === undefined) return new Map();
   const entries = objectsIn(text, member.start);
-  if (entries === undefined || entries.length > MAX_QUESTIONS) return undefined;
+  if (entries === undefined || entries.length > MAX_QUESTIONS || repeatsKey(text, member.start)) return undefined;
   const requests = new Map<string, InputRequest>();
   for (const { key, node } of entries) {
     const method = stringField(text, node, 'method');
     const params = field(node, 'params');
     const spelled = params === undefined ? '{}' : text.slice(params.start, params.end);
-    if (method === undefined || !spelled.startsWith('{') || requests.has(key)) return undefined;
+    if (method === undefined || !spelled.startsWith('{')) return undefined;
     requests.set(key, { method, params: spelled });
   }
   return requests;

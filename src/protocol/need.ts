@@ -1,3 +1,4 @@
+import { fold } from './ambiguity.ts';
 import type { ClientCapabilities } from './capabilities.ts';
 import { field, type Request, stringField } from './envelope.ts';
 import { INVALID_PARAMS, METHOD_NOT_FOUND, type WireError } from './errors.ts';
@@ -9,8 +10,13 @@ export interface Need {
   readonly mode: 'form' | 'url' | 'tools' | undefined;
 }
 
-/** Undefined for a request that no client answers. */
+/** What is read of a question; a key that is one of these but for its case makes it unclear what is asked. */
+const READ = new Set(['mode', 'tools', 'toolChoice']);
+const FOLDED = new Set([...READ].map(fold));
+
+/** Undefined for a request that no client answers, or that different readers could take for different ones. */
 export function needOf({ method, text, params }: Pick<Request, 'method' | 'text' | 'params'>): Need | undefined {
+  if (params?.members.some(({ key }) => !READ.has(key) && FOLDED.has(fold(key))) === true) return undefined;
   if (method === 'roots/list') return { capability: 'roots', mode: undefined };
   if (method === 'sampling/createMessage') {
     const wantsTools = field(params, 'tools') !== undefined || field(params, 'toolChoice') !== undefined;

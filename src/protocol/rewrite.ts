@@ -33,15 +33,15 @@ interface Edit {
 export function rewriteRequest(message: Request, judged: Judged, stamped: Stamped = {}): string {
   const { params } = message;
   const names = message.method === 'completion/complete' ? field(params, 'ref')?.inner : params;
-  return splice(message, [
-    ...paramsEdits(message, stamped),
-    ...metaEdits(message, stamped),
-    edit(field(message.root, 'method'), message.method),
-    edit(field(message.root, 'id'), judged.id),
-    edit(field(names, 'name'), judged.name),
-    edit(field(names, 'uri'), judged.uri),
-    edit(field(message.meta, 'progressToken'), judged.progressToken),
-  ]);
+  const edits: Edit[] = [];
+  put(edits, field(message.root, 'method'), message.method);
+  put(edits, field(message.root, 'id'), judged.id);
+  put(edits, field(names, 'name'), judged.name);
+  put(edits, field(names, 'uri'), judged.uri);
+  put(edits, field(message.meta, 'progressToken'), judged.progressToken);
+  changeParams(message, stamped, edits);
+  changeMeta(message, stamped, edits);
+  return splice(message, edits);
 }
 
 /** The envelope of the modern era is between the client and the gateway: each link has its own or none. */
@@ -55,80 +55,84 @@ const INPUT_KEYS = new Set(['inputResponses', 'requestState']);
  */
 const TASK_METHODS = new Set(['tools/call', 'sampling/createMessage', 'elicitation/create']);
 const TASK_KEYS = new Set(['task']);
+const TASK_AND_INPUT_KEYS: ReadonlySet<string> = new Set([...TASK_KEYS, ...INPUT_KEYS]);
 const NO_KEYS: ReadonlySet<string> = new Set();
 
 function droppedKeys(method: string, { inputs }: Stamped): ReadonlySet<string> {
-  const task = TASK_METHODS.has(method) ? TASK_KEYS : NO_KEYS;
-  return inputs === undefined ? task : new Set([...task, ...INPUT_KEYS]);
+  const hasTask = TASK_METHODS.has(method);
+  if (inputs === undefined) return hasTask ? TASK_KEYS : NO_KEYS;
+  return hasTask ? TASK_AND_INPUT_KEYS : INPUT_KEYS;
 }
 
-function paramsEdits({ text, root, params, method }: Request, stamped: Stamped): Edit[] {
+function changeParams({ text, root, params, method }: Request, stamped: Stamped, edits: Edit[]): void {
   const { envelope, inputs } = stamped;
   const meta = envelope === undefined || field(params, '_meta') !== undefined ? [] : [`"_meta":{${envelope}}`];
-  const added = [...meta, ...(inputs ?? [])];
-  if (params !== undefined) return change(text, params, droppedKeys(method, stamped), added);
+  const added = [...meta, ...(inputs ?? [])].join(',');
+  if (params !== undefined) return change(text, params, droppedKeys(method, stamped), added, edits);
   const end = root.end - 1;
-  return added.length === 0 ? [] : [{ start: end, end, text: `,"params":{${added.join(',')}}` }];
+  if (added !== '') edits.push({ start: end, end, text: `,"params":{${added}}` });
 }
 
-function metaEdits({ text, params, meta }: Request, { envelope }: Stamped): Edit[] {
-  if (meta !== undefined) return change(text, meta, ENVELOPE_KEYS, envelope === undefined ? [] : [envelope]);
-  const other = envelope === undefined ? undefined : field(params, '_meta');
-  return other === undefined ? [] : [{ start: other.start, end: other.end, text: `{${envelope}}` }];
+function changeMeta({ text, params, meta }: Request, { envelope = '' }: Stamped, edits: Edit[]): void {
+  if (meta !== undefined) return change(text, meta, ENVELOPE_KEYS, envelope, edits);
+  const other = envelope === '' ? undefined : field(params, '_meta');
+  if (other !== undefined) edits.push({ start: other.start, end: other.end, text: `{${envelope}}` });
 }
 
 /** Puts members in front and takes those of these keys out, each with its comma; the text of the others stays as it is. */
-function change(text: string, node: ObjectNode, dropped: ReadonlySet<string>, added: readonly string[]): Edit[] {
+function change(text: string, node: ObjectNode, dropped: ReadonlySet<string>, added: string, edits: Edit[]): void {
   const { members } = node;
-  const first = members.findIndex(({ key }) => !dropped.has(key));
-  const leading = first < 0 ? members.length : first;
   const start = node.start + 1;
-  const edits: Edit[] = [];
-  if (added.length > 0) edits.push({ start, end: start, text: added.join(',') + (first < 0 ? '' : ',') });
+  let leading = 0;
+  for (const { key } of members) {
+    if (!dropped.has(key)) break;
+    leading += 1;
+  }
+  const isAll = leading === members.length;
   const lead = members[leading - 1];
-  if (lead !== undefined) edits.push({ start, end: first < 0 ? lead.end : text.indexOf(',', lead.end) + 1, text: '' });
+  if (lead === undefined) {
+    if (added !== '') edits.push({ start, end: start, text: isAll ? added : `${added},` });
+  } else if (isAll) edits.push({ start, end: lead.end, text: added });
+  else edits.push({ start, end: text.indexOf(',', lead.end) + 1, text: added === '' ? '' : `${added},` });
   for (let at = leading + 1; at < members.length; at += 1) {
     const [before, member] = [members[at - 1], members[at]];
     if (before !== undefined && member !== undefined && dropped.has(member.key))
       edits.push({ start: before.end, end: member.end, text: '' });
   }
-  return edits;
 }
 
 /** The answer as it goes to the one who asked: under its own id, the payload unchanged but for `code`, where given, of its error. */
 export function rewriteResponse(message: Response, id: Id, code?: number): string {
-  return splice(message, [
-    edit(field(message.root, 'id'), id),
-    edit(code === undefined ? undefined : field(message.payload.inner, 'code'), code),
-  ]);
+  const edits: Edit[] = [];
+  put(edits, field(message.root, 'id'), id);
+  if (code !== undefined) put(edits, field(message.payload.inner, 'code'), code);
+  return splice(message, edits);
 }
 
 /** A notification with the ids it names translated. */
 export function rewriteNotification(message: Message & { kind: 'notification' }, judged: Judged): string {
   const { params } = message;
-  return splice(message, [
-    edit(field(message.root, 'method'), message.method),
-    edit(field(params, 'progressToken'), judged.progressToken),
-    edit(field(params, 'requestId'), judged.requestId),
-    edit(field(params, 'uri'), judged.uri),
-  ]);
+  const edits: Edit[] = [];
+  put(edits, field(message.root, 'method'), message.method);
+  put(edits, field(params, 'progressToken'), judged.progressToken);
+  put(edits, field(params, 'requestId'), judged.requestId);
+  put(edits, field(params, 'uri'), judged.uri);
+  return splice(message, edits);
 }
 
-function edit(member: Member | undefined, value: Id | undefined): Edit | undefined {
-  if (member === undefined || value === undefined) return undefined;
-  return { start: member.start, end: member.end, text: JSON.stringify(value) };
+function put(edits: Edit[], member: Member | undefined, value: Id | undefined): void {
+  if (member !== undefined && value !== undefined)
+    edits.push({ start: member.start, end: member.end, text: JSON.stringify(value) });
 }
 
-/** Edits do not overlap; of two at one place the first given comes first. */
-function splice(message: Message, edits: readonly (Edit | undefined)[]): string {
+/** Edits, which this puts in order, do not overlap. */
+function splice(message: Message, edits: Edit[]): string {
   const { text, root } = message;
-  const present = edits.filter((e) => e !== undefined);
-  const version = field(root, 'jsonrpc');
-  if (version !== undefined) present.push({ start: version.start, end: version.end, text: '"2.0"' });
-  present.sort((a, b) => a.start - b.start);
+  put(edits, field(root, 'jsonrpc'), '2.0');
+  edits.sort((a, b) => a.start - b.start);
   let out = '';
   let at = root.start;
-  for (const { start, end, text: replacement } of present) {
+  for (const { start, end, text: replacement } of edits) {
     out += text.slice(at, start) + replacement;
     at = end;
   }

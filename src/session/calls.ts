@@ -2,7 +2,7 @@ import type { Principal } from '../auth/principal.ts';
 import type { Grants } from '../policy/access.ts';
 import type { FrameKind } from '../ports/connection.ts';
 import { errorText } from '../protocol/compose.ts';
-import type { Id, Request } from '../protocol/envelope.ts';
+import { field, type Id, type Request } from '../protocol/envelope.ts';
 import type { Era } from '../protocol/era.ts';
 import { handshakeAnswer } from '../protocol/handshake-shape.ts';
 import type { Client } from './client.ts';
@@ -10,7 +10,7 @@ import type { Gateway } from './context.ts';
 import { DIALECTS } from './dialect.ts';
 import type { Unanswered } from './in-flight.ts';
 import { ModernCalls } from './modern-calls.ts';
-import { type RelayDeps, RelayedCall } from './relay.ts';
+import { type RelayDeps, RelayedCall, relistedFor } from './relay.ts';
 import { Rounds } from './rounds.ts';
 import { findTarget, type Refusal } from './target.ts';
 import { outcomeOf, Turn, type TurnDeps } from './turn.ts';
@@ -49,6 +49,7 @@ export class Calls {
     this.relay = {
       links: gateway.links,
       user: client,
+      relisted: relistedFor(gateway, client),
       spell: (response, { request }, era) => {
         const frame =
           era === 'modern'
@@ -65,9 +66,10 @@ export class Calls {
     this.modern = new ModernCalls(deps);
   }
 
-  /** Calls that wait for the client to come back: under way as far as limits go. */
-  get parked(): number {
-    return this.modern.parked;
+  /** Calls that wait for the client to come back are under way as far as limits go; a request that may take one up counts in its place. */
+  parkedBeside({ params }: Request): number {
+    const comesBack = this.modern.parked > 0 && field(params, 'requestState') !== undefined;
+    return comesBack ? this.modern.parked - 1 : this.modern.parked;
   }
 
   begin(request: Request, era: Era, readAt: number): void {

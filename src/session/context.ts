@@ -21,8 +21,12 @@ export interface Gateway {
   readonly seal: Seal;
   /** Takes what was sealed once; false the second time. */
   readonly spend: (nonce: string, expiresAt: number) => boolean;
+  /** What was taken served nothing: it may be taken once more. */
+  readonly unspend: (nonce: string, expiresAt: number) => void;
   readonly limits: SessionLimits;
   snapshot(): Snapshot;
+  /** An upstream's tools may have changed. Resolves when they have been listed anew, or are not to be so soon. */
+  relistTools(upstream: string): Promise<unknown>;
   grants(principal: Principal): Grants;
   /** Resolves when every upstream has answered or failed once, or after 3 s. */
   firstAnswers(): Promise<void>;

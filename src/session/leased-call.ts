@@ -9,7 +9,7 @@ import { type LogLevel, reaches } from '../protocol/log-level.ts';
 import { isMet, missingCapability, needOf, questionRefusal } from '../protocol/need.ts';
 import type { Unanswered } from './in-flight.ts';
 import { OpenQuestions } from './open-questions.ts';
-import { outgoing, type Spelled } from './relay.ts';
+import { type Extras, outgoing, type Spelled } from './relay.ts';
 import type { Said } from './said.ts';
 import { STATE_MS } from './states.ts';
 import type { Turn } from './turn.ts';
@@ -25,10 +25,14 @@ export interface LeasedCallDeps {
   /** A link that is about to carry a call which wants log messages from this level up. */
   readonly ready: (link: Link, level: LogLevel | undefined) => void;
   readonly logged: (notification: Notification) => void;
+  /** The call has failed without the upstream having seen it. */
+  readonly untaken: () => void;
   /** Ends a call that has waited for its client for long; false where there is none. */
   readonly makeRoom: (upstream: string) => boolean;
   /** The call waits for its client from now on; returns the state that names it. */
   readonly park: (call: LeasedCall, turn: Turn) => string;
+  /** It ended while its client was away. */
+  readonly endedUnheard: () => void;
   /** It waits no more. */
   readonly unpark: (call: LeasedCall) => void;
 }
@@ -43,20 +47,24 @@ export class LeasedCall implements Reply, Tenant, Unanswered {
   /** The client's request that waits now; none while the call waits for the client. */
   private turn: Turn | undefined;
   private said: Said;
+  private readonly extras: Extras;
   readonly upstream: string;
   private readonly questions: OpenQuestions;
   private lease: Lease | undefined;
   private relayed: Relayed | undefined;
   /** How the call ended while it waited for the client. */
   private end: ((turn: Turn) => void) | undefined;
+  /** Characters of the answer that waits for the client. */
+  held = 0;
   private retried = false;
   private over = false;
   private stopWaiting: Cancel = () => {};
   private waitsSince = Number.POSITIVE_INFINITY;
 
-  constructor(turn: Turn, said: Said, deps: LeasedCallDeps) {
+  constructor(turn: Turn, said: Said, extras: Extras, deps: LeasedCallDeps) {
     this.turn = turn;
     this.said = said;
+    this.extras = extras;
     this.deps = deps;
     this.upstream = turn.target.upstream;
     this.questions = new OpenQuestions(deps.depth);
@@ -82,6 +90,11 @@ export class LeasedCall implements Reply, Tenant, Unanswered {
     else this.surface();
   }
 
+  /** It is over for the upstream, and its client does not know yet. */
+  get hasEnded(): boolean {
+    return this.end !== undefined;
+  }
+
   /** Milliseconds for which it has waited for its client; below zero while it does not. */
   get waited(): number {
     return this.turn === undefined ? this.deps.clock.elapsed() - this.waitsSince : -1;
@@ -90,10 +103,14 @@ export class LeasedCall implements Reply, Tenant, Unanswered {
   answered(response: Response, receivedAt: number): void {
     const sentAt = this.relayed?.sentAt ?? receivedAt;
     const era = this.lease?.link.peer.era ?? 'handshake';
-    this.ends(this.questions.size === 0, (turn) => {
-      const { frame, outcome } = this.deps.spell(response, turn, this.said, era);
-      turn.answer(frame, outcome, { sentAt, receivedAt });
-    });
+    this.ends(
+      this.questions.size === 0,
+      (turn) => {
+        const { frame, outcome } = this.deps.spell(response, turn, this.said, era);
+        turn.answer(frame, outcome, { sentAt, receivedAt });
+      },
+      response.text.length,
+    );
   }
 
   progress(notification: Notification): void {
@@ -101,9 +118,12 @@ export class LeasedCall implements Reply, Tenant, Unanswered {
   }
 
   failed(fault: Fault, again: boolean): void {
-    if (!again || this.retried || this.over) return this.ends(false, (turn) => turn.fail(fault));
+    if (!again || this.retried || this.over || this.turn === undefined)
+      return this.ends(false, (turn) => turn.fail(fault));
     this.retried = true;
     this.lease?.release(false);
+    this.lease = undefined;
+    this.relayed = undefined;
     this.start();
   }
 
@@ -138,18 +158,18 @@ export class LeasedCall implements Reply, Tenant, Unanswered {
   }
 
   private notLent(fault: Fault): void {
-    if (!this.over && fault.reason === 'at_capacity' && this.deps.makeRoom(this.upstream)) this.start();
-    else this.ends(false, (turn) => turn.fail(fault));
+    if (this.over) return;
+    if (fault.reason === 'at_capacity' && this.deps.makeRoom(this.upstream)) return this.start();
+    this.deps.untaken();
+    this.ends(false, (turn) => turn.fail(fault));
   }
 
   private begin(lease: Lease): void {
     if (this.over || this.turn === undefined) return lease.release(true);
     this.lease = lease;
     const { link } = lease;
-    const { declares, logLevel } = this.said;
-    this.deps.ready(link, logLevel);
-    const level = logLevel === undefined ? {} : { logLevel };
-    this.relayed = link.relay(outgoing(this.turn, { declares, ...level }), this);
+    this.deps.ready(link, this.extras.logLevel);
+    this.relayed = link.relay(outgoing(this.turn, this.extras), this);
     queueMicrotask(() => this.surface());
   }
 
@@ -157,6 +177,8 @@ export class LeasedCall implements Reply, Tenant, Unanswered {
   private surface(): void {
     const { turn } = this;
     if (this.over || turn === undefined || this.relayed === undefined || this.questions.size === 0) return;
+    const undeclared = this.questions.unmet(this.said.declares);
+    if (undeclared !== undefined) return this.ends(false, () => turn.refuse(missingCapability(undeclared)));
     this.turn = undefined;
     this.waitsSince = this.deps.clock.elapsed();
     this.stopWaiting = this.deps.clock.after(STATE_MS, () => this.expire());
@@ -170,12 +192,14 @@ export class LeasedCall implements Reply, Tenant, Unanswered {
   }
 
   /** `say` is what the client hears of it: now, or when it comes back. */
-  private ends(clean: boolean, say: (turn: Turn) => void): void {
+  private ends(clean: boolean, say: (turn: Turn) => void, held = 0): void {
     if (this.over) return;
     const { turn } = this;
     if (turn === undefined) {
       this.end = say;
+      this.held = held;
       this.giveBack(clean);
+      this.deps.endedUnheard();
     } else {
       this.finish(clean);
       say(turn);

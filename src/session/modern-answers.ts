@@ -12,7 +12,7 @@ import {
   requestStateOf,
 } from '../protocol/input-required.ts';
 import { withMember, withoutMember } from '../protocol/members.ts';
-import { modernAnswer } from '../protocol/modern.ts';
+import { HEADER_MISMATCH, modernAnswer, UNSUPPORTED_VERSION } from '../protocol/modern.ts';
 import { isMet, missingCapability } from '../protocol/need.ts';
 import { URL_ELICITATION_REQUIRED, urlElicitations } from '../protocol/url-elicitation.ts';
 import type { Spelled } from './relay.ts';
@@ -31,8 +31,11 @@ export interface Answering {
 /** An upstream's answer as a modern client reads it: where the upstream needs more of the client, as questions under our own state. */
 export function spellModern(response: Response, answering: Answering): Spelled {
   const { id, method } = answering.turn.request;
-  if (answering.era === 'modern' && isInputRequired(response)) return questions(response, answering);
-  if (codeOf(response) === URL_ELICITATION_REQUIRED) return visits(response, answering);
+  const code = codeOf(response);
+  if (isInputRequired(response))
+    return answering.era === 'modern' ? questions(response, answering) : refused(answering.turn, MISFIT);
+  if (code === URL_ELICITATION_REQUIRED) return visits(response, answering);
+  if (code !== undefined && OF_LINKS.includes(code)) return refused(answering.turn, MISFIT);
   return { frame: modernAnswer(response, method, id), outcome: outcomeOf(response) };
 }
 
@@ -78,6 +81,8 @@ function codeOf({ outcome, text, payload }: Response): number | undefined {
   return outcome === 'error' ? numberField(text, payload.inner, 'code') : undefined;
 }
 
+/** Codes with a meaning between a client and the gateway alone: no upstream may say them (-32020, -32022). */
+const OF_LINKS = [HEADER_MISMATCH, UNSUPPORTED_VERSION];
 /** Longest state of an upstream, in UTF-16 units: sealed, it has to come back with the request. */
 const MAX_STATE = 48 * 1024;
 /** The upstream does not keep to its revision, or asks too much. */

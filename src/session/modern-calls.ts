@@ -10,26 +10,25 @@ import type { CallsDeps } from './calls.ts';
 import type { Unanswered } from './in-flight.ts';
 import { LeasedCall, type LeasedCallDeps } from './leased-call.ts';
 import { spellModern } from './modern-answers.ts';
-import { type Extras, RelayedCall, type Spelled } from './relay.ts';
+import { Parked } from './parked.ts';
+import { type Extras, RelayedCall, relistedFor, type Spelled } from './relay.ts';
 import { type Said, saidBy } from './said.ts';
 import { type Kept, STATE_GONE, States } from './states.ts';
 import type { Turn } from './turn.ts';
 
-/** From here on a call that waits for its client may have to make room for another. Milliseconds. */
-const GIVEN_UP_MS = 60_000;
 const NOTHING: Brought = { responses: new Map(), state: undefined };
 
 /** The data requests of one modern client, each with what it says of the client, and the calls that wait for it to come back. */
 export class ModernCalls {
   private readonly deps: CallsDeps;
   private readonly states: States;
-  private readonly waiting = new Map<string, LeasedCall>();
-  private last = 0;
+  private readonly waiting: Parked;
 
   constructor(deps: CallsDeps) {
     this.deps = deps;
-    const { clock, seal, spend } = deps.gateway;
-    this.states = new States({ clock, seal, spend, ...deps.caller });
+    const { clock, log, seal, spend, unspend } = deps.gateway;
+    this.states = new States({ clock, seal, spend, unspend, ...deps.caller });
+    this.waiting = new Parked(log);
   }
 
   get parked(): number {
@@ -42,7 +41,7 @@ export class ModernCalls {
     const brought = mayAskBack(request.method) ? broughtBy(request) : NOTHING;
     if ('problem' in brought)
       this.refuse(turn, { code: INVALID_PARAMS, message: `Invalid params: ${brought.problem}` });
-    else if (brought.state === undefined) this.call(turn, said, brought, undefined);
+    else if (brought.state === undefined) this.call(turn, said, brought);
     else {
       const kept = this.states.open(brought.state, request, target.upstream);
       if (kept === undefined) this.refuse(turn, STATE_GONE);
@@ -52,20 +51,21 @@ export class ModernCalls {
 
   /** Ends the calls nobody can come back for. */
   close(): void {
-    for (const call of [...this.waiting.values()]) call.cancel();
+    this.waiting.close();
   }
 
   /** A request that was answered with questions, sent again. */
-  private again(turn: Turn, said: Said, brought: Brought, { purpose, content }: Kept): void {
-    if (purpose === 'again') return this.call(turn, said, NOTHING, undefined);
-    if (purpose === 'upstream-state') return this.call(turn, said, brought, content);
-    const call = this.waiting.get(content);
+  private again(turn: Turn, said: Said, brought: Brought, kept: Kept): void {
+    if (kept.purpose === 'again') return this.call(turn, said, NOTHING, kept);
+    if (kept.purpose === 'upstream-state') return this.call(turn, said, { ...brought, state: kept.content }, kept);
+    const call = this.waiting.get(kept.content);
     if (call === undefined) return this.refuse(turn, STATE_GONE);
     this.track(turn, said, call);
     call.resume(turn, said, brought.responses);
   }
 
-  private call(turn: Turn, said: Said, brought: Brought, state: string | undefined): void {
+  /** `kept`: what the client has spent on it, and gets back if the upstream never sees the call. */
+  private call(turn: Turn, said: Said, brought: Brought, kept?: Kept): void {
     const { gateway, client } = this.deps;
     const { request, target } = turn;
     const { levels } = client;
@@ -73,29 +73,22 @@ export class ModernCalls {
       links: gateway.links,
       user: client,
       ready: (link: Link, level: LogLevel | undefined) => level !== undefined && levels.tell(link, level),
+      untaken: () => kept?.giveBack(),
     };
+    const extras = extrasOf(said, brought);
     const leases = canBeAsked(said.declares) && mayAskBack(request.method) && gateway.links.lends(target.upstream);
     const call = leases
-      ? new LeasedCall(turn, said, { ...common, ...this.parking() })
-      : new RelayedCall(turn, extrasOf(said, brought, state), {
+      ? new LeasedCall(turn, said, extras, { ...common, ...this.parking() })
+      : new RelayedCall(turn, extras, {
           ...common,
+          relisted: relistedFor(gateway, client),
           spell: (response, now, era) => this.spell(response, now, said, era),
         });
     this.track(turn, said, call);
     call.start();
   }
 
-  /** A client that has given a call up does not say so: where there is no room for another, the one that waited longest goes. */
-  private makeRoom(upstream: string): boolean {
-    const waiting = [...this.waiting.values()].filter((call) => call.upstream === upstream);
-    const [longest] = waiting.sort((a, b) => b.waited - a.waited);
-    if (longest === undefined || longest.waited < GIVEN_UP_MS) return false;
-    this.deps.gateway.log.info('parked_call_displaced', { upstream });
-    longest.cancel();
-    return true;
-  }
-
-  private parking(): Omit<LeasedCallDeps, 'links' | 'user' | 'ready'> {
+  private parking(): Omit<LeasedCallDeps, 'links' | 'user' | 'ready' | 'untaken'> {
     const { clock, log, limits } = this.deps.gateway;
     return {
       clock,
@@ -103,15 +96,10 @@ export class ModernCalls {
       depth: limits.depth,
       spell: (response, turn, said, era) => this.spell(response, turn, said, era),
       logged: (notification) => this.deps.send(notification.text, 'log'),
-      makeRoom: (upstream) => this.makeRoom(upstream),
-      park: (call, { request, target }) => {
-        this.last += 1;
-        this.waiting.set(String(this.last), call);
-        return this.states.seal('parked', String(this.last), request, target.upstream);
-      },
-      unpark: (call) => {
-        for (const [key, waiting] of this.waiting) if (waiting === call) this.waiting.delete(key);
-      },
+      makeRoom: (upstream) => this.waiting.makeRoom(upstream),
+      park: (call, { request, target }) => this.states.seal('parked', this.waiting.add(call), request, target.upstream),
+      unpark: (call) => this.waiting.remove(call),
+      endedUnheard: () => this.waiting.trim(),
     };
   }
 
@@ -134,7 +122,7 @@ export class ModernCalls {
   }
 }
 
-function extrasOf({ declares, logLevel }: Said, { responses }: Brought, state: string | undefined): Extras {
+function extrasOf({ declares, logLevel }: Said, { responses, state }: Brought): Extras {
   const level = logLevel === undefined ? {} : { logLevel };
   if (responses.size === 0 && state === undefined) return { declares, ...level };
   const members = [...responses].map(([key, result]) => `${JSON.stringify(key)}:${result}`);

@@ -1,8 +1,10 @@
 import type { Question, Withdraw } from '../ports/link.ts';
+import type { ClientCapabilities } from '../protocol/capabilities.ts';
 import { resultText } from '../protocol/compose.ts';
 import { field, type Request, readMessage } from '../protocol/envelope.ts';
 import type { InputRequest, InputRequests } from '../protocol/input-required.ts';
 import { withMember, withoutMember } from '../protocol/members.ts';
+import { isMet, type Need, needOf } from '../protocol/need.ts';
 
 /** What an upstream has asked for one call and has no answer to yet, by the keys a modern client knows it by: `g1`, `g2`, … */
 export class OpenQuestions {
@@ -36,15 +38,21 @@ export class OpenQuestions {
     }
   }
 
+  /** What this client would have to declare to be asked one of them. */
+  unmet(declared: ClientCapabilities): Need | undefined {
+    const needs = [...this.open.values()].map(({ request }) => needOf(request));
+    return needs.find((need) => need !== undefined && !isMet(need, declared));
+  }
+
   asRequests(): InputRequests {
     return new Map([...this.open].map(([key, { request }]) => [key, embedded(request)]));
   }
 }
 
-/** A request as it is put into a result: without what only a request of its own has (MCP 2026-07-28: no `elicitationId`, no progress). */
+/** A request as it is put into a result: without what only a request of its own has (MCP 2026-07-28: no `elicitationId`, no task, no progress). */
 function embedded({ method, text, params, meta }: Request): InputRequest {
   if (params === undefined) return { method, params: '{}' };
-  const own = withoutMember(text.slice(params.start, params.end), 'elicitationId');
+  const own = withoutMember(withoutMember(text.slice(params.start, params.end), 'elicitationId'), 'task');
   if (field(meta, 'progressToken') === undefined || meta === undefined) return { method, params: own };
   const kept = withoutMember(text.slice(meta.start, meta.end), 'progressToken');
   return { method, params: withMember(withoutMember(own, '_meta'), '_meta', kept) };

@@ -4,8 +4,13 @@ import type { Notification, Response } from '../protocol/envelope.ts';
 import type { Era } from '../protocol/era.ts';
 import { asFault, type Fault } from '../protocol/errors.ts';
 import { isInputRequired } from '../protocol/input-required.ts';
+import type { Mirrors } from '../protocol/mirrors.ts';
+import { HeaderMismatch } from '../protocol/modern.ts';
+import type { Client } from './client.ts';
+import type { Gateway } from './context.ts';
 import type { Unanswered } from './in-flight.ts';
 import type { Inputs, Rounds } from './rounds.ts';
+import type { Target } from './target.ts';
 import type { Turn } from './turn.ts';
 
 export interface RelayDeps {
@@ -15,6 +20,10 @@ export interface RelayDeps {
   readonly spell: (response: Response, turn: Turn, upstream: Era) => Spelled;
   /** A link that is about to carry a call which wants log messages from this level up. */
   readonly ready?: (link: Link, level: Extras['logLevel']) => void;
+  /** The call has failed without the upstream having seen it. */
+  readonly untaken?: () => void;
+  /** What a tool wants repeated once its upstream's tools have been listed anew. */
+  readonly relisted: (target: Target) => Promise<Mirrors | undefined>;
   /** How a client that answers requests is asked; absent for one that is asked in answers. */
   readonly rounds?: (call: Asking) => Rounds;
 }
@@ -31,7 +40,7 @@ export interface Asking {
 }
 
 /** What a request says beside its text to an upstream of the modern era. */
-export type Extras = Pick<Outgoing, 'declares' | 'logLevel' | 'inputs'>;
+export type Extras = Pick<Outgoing, 'declares' | 'logLevel' | 'inputs' | 'mirrors'>;
 
 /**
  * One data request on its way: acquires the owner's link, forwards the text, brings back progress and exactly one
@@ -58,7 +67,7 @@ export class RelayedCall implements Reply, Unanswered {
     if (!(link instanceof Promise)) return this.forward(link);
     link.then(
       (ready) => this.forward(ready),
-      (cause: unknown) => this.turn.fail(asFault(cause)),
+      (cause: unknown) => this.untaken(asFault(cause)),
     );
   }
 
@@ -76,9 +85,13 @@ export class RelayedCall implements Reply, Unanswered {
 
   failed(fault: Fault, again: boolean): void {
     if (this.turn.over) return;
-    if (!again || this.retried) return this.turn.fail(fault);
+    const mayMirror = this.turn.request.method === 'tools/call' && this.link?.mirrors === true;
+    const stale = mayMirror && fault.cause instanceof HeaderMismatch;
+    if (again && this.retried) return this.untaken(fault);
+    if (this.retried || !(again || stale)) return this.turn.fail(fault);
     this.retried = true;
-    this.start();
+    if (again) this.start();
+    else void this.mirrorAnew(fault);
   }
 
   cancel(notification?: Notification): void {
@@ -86,6 +99,22 @@ export class RelayedCall implements Reply, Unanswered {
     this.turn.cancelled();
     this.rounds?.close();
     this.relayed?.cancel(notification);
+  }
+
+  private untaken(fault: Fault): void {
+    if (this.turn.over) return;
+    this.deps.untaken?.();
+    this.turn.fail(fault);
+  }
+
+  /** What the tool wants repeated may be another by now; if so, the call is sent once more (MCP 2026-07-28, Client Behavior). */
+  private async mirrorAnew(fault: Fault): Promise<void> {
+    const { target } = this.turn;
+    const mirrors = await this.deps.relisted(target);
+    if (this.turn.over) return;
+    if (mirrors?.key === target.mirrors?.key) return this.turn.fail(fault);
+    this.extras = { ...this.extras, mirrors };
+    this.start();
   }
 
   private forward(link: Link): void {
@@ -106,12 +135,21 @@ export class RelayedCall implements Reply, Unanswered {
   }
 }
 
+/** `RelayDeps.relisted` of one client. */
+export function relistedFor(gateway: Pick<Gateway, 'relistTools'>, client: Pick<Client, 'snapshot'>) {
+  return async ({ upstream, name }: Target): Promise<Mirrors | undefined> => {
+    await gateway.relistTools(upstream);
+    return name === undefined ? undefined : client.snapshot().mirrorsOf(upstream, name);
+  };
+}
+
 /** The request with what policy judged of it. */
-export function outgoing({ request, target: { name, uri } }: Turn, extras: Extras): Outgoing {
+export function outgoing({ request, target: { name, uri, mirrors } }: Turn, extras: Extras): Outgoing {
   return {
     message: request,
     ...(name === undefined ? {} : { name }),
     ...(uri === undefined ? {} : { uri }),
+    ...(mirrors === undefined ? {} : { mirrors }),
     ...extras,
   };
 }

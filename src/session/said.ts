@@ -1,4 +1,4 @@
-import { type ClientCapabilities, carriedCapabilities } from '../protocol/capabilities.ts';
+import { type ClientCapabilities, carriedCapabilities, NO_CAPABILITIES } from '../protocol/capabilities.ts';
 import { decoded, field, type Request, stringField } from '../protocol/envelope.ts';
 import { isLogLevel, type LogLevel } from '../protocol/log-level.ts';
 import { CAPABILITIES_KEY, LOG_LEVEL_KEY } from '../protocol/modern.ts';
@@ -13,8 +13,9 @@ export interface Said {
 export function saidBy({ text, meta }: Request): Said {
   const capabilities = field(meta, CAPABILITIES_KEY);
   const level = stringField(text, meta, LOG_LEVEL_KEY);
+  const isEmpty = capabilities === undefined || capabilities.end - capabilities.start === '{}'.length;
   return {
-    declares: carriedCapabilities(capabilities === undefined ? undefined : decoded(text, capabilities)),
+    declares: isEmpty ? NO_CAPABILITIES : carriedCapabilities(decoded(text, capabilities)),
     logLevel: level !== undefined && isLogLevel(level) ? level : undefined,
   };
 }

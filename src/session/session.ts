@@ -72,7 +72,7 @@ export class Session implements FrameReceiver {
       idle: () => this.ending.whenIdle(),
     });
     this.stopLife = startLife(gateway.clock, gateway.limits, principal.expiresAt, {
-      unopened: () => this.ending.overdue(this.opening.phase === 'new'),
+      unopened: () => this.ending.overdue(this.opening.phase === 'new' && this.modern === undefined),
       expired: () => this.ending.expire(),
       graceOver: () => this.ending.graceOver(),
     });
@@ -148,7 +148,7 @@ export class Session implements FrameReceiver {
     if (route === 'list') return this.list(request);
     const { refusesWork } = this.ending;
     if (refusesWork !== undefined) return this.refuse(request, refusesWork);
-    if (this.inFlight.isFull((this.modern?.openListens ?? 0) + this.calls.parked))
+    if (this.inFlight.isFull((this.modern?.openListens ?? 0) + this.calls.parkedBeside(request)))
       return this.refuse(request, faultError(new Fault('too_many_in_flight', { retryAfterMs: 100 })));
     if (route === 'data') this.calls.begin(request, this.spokenEra, readAt);
     else if (route === 'listen') this.modern?.listen(request);
@@ -182,7 +182,7 @@ export class Session implements FrameReceiver {
     void this.gateway.firstAnswers().then(() => {
       if (this.isClosed) return;
       this.modern = this.client.openModern((asked, frame, ok) => this.controlAnswered(asked, frame, ok));
-      this.opened(this.era === 'modern');
+      this.opening.end(this.era === 'modern');
     });
   }
 

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { type Principal, principalKey } from '../auth/principal.ts';
 import type { Clock } from '../ports/clock.ts';
-import type { Seal, SealPurpose } from '../ports/seal.ts';
+import type { Opened, Seal, SealPurpose } from '../ports/seal.ts';
 import type { Request } from '../protocol/envelope.ts';
 import { INVALID_PARAMS, type WireError } from '../protocol/errors.ts';
 
@@ -9,6 +9,7 @@ export interface StatesDeps {
   readonly seal: Seal;
   /** Takes each sealed text once; false the second time. */
   readonly spend: (nonce: string, expiresAt: number) => boolean;
+  readonly unspend: (nonce: string, expiresAt: number) => void;
   readonly clock: Clock;
   readonly principal: Principal;
   readonly session: string;
@@ -19,6 +20,8 @@ export interface Kept {
   readonly purpose: SealPurpose;
   /** The call, or the upstream's state. */
   readonly content: string;
+  /** The state may be brought once more after all. */
+  giveBack(): void;
 }
 
 /** How long a client has to send a request again, in milliseconds. */
@@ -47,25 +50,39 @@ export class States {
 
   seal(purpose: SealPurpose, content: string, request: Request, upstream: string): string {
     const { seal, clock } = this.deps;
-    return seal.seal(purpose, content, this.bound(purpose, request, upstream), clock.now() + STATE_MS);
+    const sealed = digestOf(request) + content;
+    return seal.seal(purpose, sealed, this.bound(purpose, request, upstream), clock.now() + STATE_MS);
   }
 
-  /** Undefined for what was not sealed for this very request of this principal, has expired, or was opened before. */
+  /**
+   * Undefined for what was not sealed for this very request of this principal, has expired, or was opened before. A forged
+   * one costs no look at the parameters.
+   */
   open(state: string, request: Request, upstream: string): Kept | undefined {
     for (const purpose of PURPOSES) {
       const opened = this.deps.seal.open(purpose, state, this.bound(purpose, request, upstream));
-      if (opened === undefined) continue;
-      return this.deps.spend(opened.nonce, opened.expiresAt) ? { purpose, content: opened.content } : undefined;
+      if (opened !== undefined) return this.take(purpose, opened, request);
     }
     return undefined;
+  }
+
+  private take(purpose: SealPurpose, { content, nonce, expiresAt }: Opened, request: Request): Kept | undefined {
+    const { spend, unspend } = this.deps;
+    if (content.slice(0, DIGEST_LENGTH) !== digestOf(request)) return undefined;
+    // A call that waits is taken up once by itself: its key names nothing afterwards.
+    if (purpose !== 'parked' && !spend(nonce, expiresAt)) return undefined;
+    return { purpose, content: content.slice(DIGEST_LENGTH), giveBack: () => unspend(nonce, expiresAt) };
   }
 
   /** A call that waits is this session's: its links die with it. */
   private bound(purpose: SealPurpose, request: Request, upstream: string): string {
     const holder = purpose === 'parked' ? this.deps.session : '';
-    return JSON.stringify([principalKey(this.deps.principal), holder, upstream, request.method, digestOf(request)]);
+    return JSON.stringify([principalKey(this.deps.principal), holder, upstream, request.method]);
   }
 }
+
+/** Of SHA-256 in base64url. */
+const DIGEST_LENGTH = 43;
 
 /** Of the parameters as they are spelled, whatever the order of their keys. */
 function digestOf({ text, params }: Request): string {

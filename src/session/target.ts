@@ -4,6 +4,7 @@ import type { ServerCapabilities } from '../protocol/capabilities.ts';
 import { field, progressToken, type Request, stringField } from '../protocol/envelope.ts';
 import { INVALID_PARAMS, RESOURCE_NOT_FOUND, type WireError } from '../protocol/errors.ts';
 import { repeatsKey } from '../protocol/json-text.ts';
+import type { Mirrors } from '../protocol/mirrors.ts';
 import { METHODS, NOT_FOUND } from './admit.ts';
 import type { VendorMethods } from './vendor-methods.ts';
 
@@ -13,6 +14,8 @@ export interface Target {
   /** The upstream's own name, where the request names a tool or prompt. */
   readonly name?: string;
   readonly uri?: string;
+  /** What the upstream wants repeated beside the call. */
+  readonly mirrors?: Mirrors;
   readonly rule: string;
 }
 
@@ -77,7 +80,9 @@ function named(request: Request, kind: 'tools' | 'prompts', judge: Judge, holder
   const { upstream, original } = owner;
   const decision = judge.grants.decide({ kind, upstream, name: original, ...argumentsText(request) });
   if (decision.effect !== 'allow') return refusal(unknown, decision.rule, upstream);
-  return { upstream, name: original, rule: decision.rule };
+  const target = { upstream, name: original, rule: decision.rule };
+  const mirrors = kind === 'tools' ? judge.snapshot.mirrorsOf(upstream, original) : undefined;
+  return mirrors === undefined ? target : { ...target, mirrors };
 }
 
 function resource(request: Request, judge: Judge): Target | Refusal {

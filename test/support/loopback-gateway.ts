@@ -93,8 +93,10 @@ function compose(config: Config) {
     vendor: new VendorMethods(config.mcpServers),
     seal: createSeal(config.seal.keys, shared.clock),
     spend: (nonce, expiresAt) => spent.spend(nonce, expiresAt),
+    unspend: (nonce, expiresAt) => spent.forgive(nonce, expiresAt),
     limits: { ...config.limits, ...config.auth, ...config.timing },
     snapshot: () => catalogue.snapshot,
+    relistTools: (upstream) => keeper.relistTools(upstream),
     grants: (principal) => policy.policy.grants(principal),
     firstAnswers: () => readiness.firstAnswers(3000),
   };
