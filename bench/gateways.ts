@@ -1,34 +1,37 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join, resolve } from 'node:path';
+import { resolve } from 'node:path';
 import { SignJWT } from 'jose';
 import { stringify } from 'yaml';
+import type { Era } from '../src/protocol/era.ts';
 import { type Host, startHost } from './host.ts';
 import { Load } from './load.ts';
+import { UPSTREAM } from './names.ts';
+import { scratchFile } from './scratch.ts';
+import type { Door } from './socket.ts';
 
 export interface GatewayShape {
-  readonly tools: number;
+  /** Arguments of the child behind it: so many tools, or a file of definitions; and its era. */
+  readonly child: readonly [tools: string, era: Era];
   /** Glob rules that do not concern the caller, before the one that allows it. */
   readonly rules: number;
 }
 
 export const CHILD = resolve('bench/hosts/echo-child.mjs');
+export const USUAL: GatewayShape = { child: ['10', 'handshake'], rules: 2 };
 const SECRET = 'a secret of the benchmark, 32 bytes at least';
 const ISSUER = 'bench';
 const RESOURCE = 'https://bench.example/mcp';
 
 /** A gateway with JWT, policy, audit and metrics on, before one stdio child. */
-export async function startGateway(shape: GatewayShape): Promise<Host> {
-  const directory = await mkdtemp(join(tmpdir(), 'bench-'));
-  const file = join(directory, 'gateway.yaml');
-  await writeFile(file, stringify(configOf(shape)));
-  const host = await startHost('gateway', [file]);
-  await rm(directory, { recursive: true });
-  return host;
+export function startGateway(shape: GatewayShape): Promise<Host> {
+  return startHost('gateway', [scratchFile(stringify(configOf(shape)))]);
 }
 
-export async function connect(host: Host): Promise<Load> {
-  return Load.connect(host.url, await token());
+export async function connect(gateway: Host, era?: Era): Promise<Load> {
+  return Load.connect(await doorOf(gateway), era);
+}
+
+export async function doorOf({ url }: Host): Promise<Door> {
+  return { url, token: await token() };
 }
 
 function token(): Promise<string> {
@@ -42,7 +45,7 @@ function token(): Promise<string> {
     .sign(new TextEncoder().encode(SECRET));
 }
 
-function configOf({ tools, rules }: GatewayShape): unknown {
+function configOf({ child, rules }: GatewayShape): unknown {
   const others = Array.from({ length: rules - 1 }, (_, at) => ({
     roles: ['bench'],
     allow: { tools: [`other${at}/*_${at}`] },
@@ -52,7 +55,7 @@ function configOf({ tools, rules }: GatewayShape): unknown {
     ops: { port: 0 },
     auth: { mode: 'jwt', resource: RESOURCE, issuers: [{ issuer: ISSUER, keys: { secret: SECRET } }] },
     limits: { connectionsPerPrincipal: 5000 },
-    policy: [...others, { roles: ['bench'], allow: { tools: ['bench/*'] } }],
-    mcpServers: { bench: { command: process.execPath, args: [CHILD, String(tools)], isolation: 'shared' } },
+    policy: [...others, { roles: ['bench'], allow: { tools: [`${UPSTREAM}/*`] } }],
+    mcpServers: { [UPSTREAM]: { command: process.execPath, args: [CHILD, ...child], isolation: 'shared' } },
   };
 }

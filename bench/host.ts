@@ -10,7 +10,10 @@ export interface Host {
 }
 
 /** Starts `bench/hosts/<name>` and waits until it can be connected to. Its output goes nowhere. */
-export async function startHost(name: 'gateway' | 'hand-relay', args: readonly string[]): Promise<Host> {
+export async function startHost(
+  name: 'gateway' | 'hand-relay' | 'list-server',
+  args: readonly string[],
+): Promise<Host> {
   const child = fork(`dist-tools/bench/hosts/${name}.js`, args, {
     execArgv: ['--expose-gc', ...(process.env.BENCH_NODE_OPTIONS ?? '').split(' ').filter((option) => option !== '')],
     stdio: ['ignore', 'ignore', process.env.BENCH_LOG === undefined ? 'ignore' : 'inherit', 'ipc'],

@@ -7,6 +7,12 @@ export interface Ratio {
   readonly b: number;
 }
 
+/** How many slices of each side make a pair, and how many come before the first. */
+export interface Shape {
+  readonly slices: number;
+  readonly warmUp: number;
+}
+
 interface Costs {
   readonly a: number;
   readonly b: number;
@@ -14,14 +20,13 @@ interface Costs {
 
 export const PAIRS = 5;
 /** A pair is this many slices of each side, in turn: what slows the machine for a second then slows both. */
-const SLICES = 12;
-const WARM_UP_SLICES = 12;
+const USUAL: Shape = { slices: 12, warmUp: 12 };
 
 /** Compares five pairs after a warm-up long enough for both sides to be compiled: a gateway runs for days. */
-export async function compare(a: Side, b: Side): Promise<Ratio> {
-  await pair(a, b, WARM_UP_SLICES);
+export async function compare(a: Side, b: Side, { slices, warmUp }: Shape = USUAL): Promise<Ratio> {
+  await pair(a, b, warmUp);
   const costs: Costs[] = [];
-  for (let at = 0; at < PAIRS; at += 1) costs.push(await pair(a, b, SLICES));
+  for (let at = 0; at < PAIRS; at += 1) costs.push(await pair(a, b, slices));
   return {
     median: median(costs.map((cost) => cost.a / cost.b)),
     a: median(costs.map((cost) => cost.a)),

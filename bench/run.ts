@@ -1,82 +1,39 @@
-import { CHILD, connect, type GatewayShape, startGateway } from './gateways.ts';
-import { type Host, startHost } from './host.ts';
-import { type Call, Load } from './load.ts';
-import { compare, PAIRS, type Side } from './pairs.ts';
+import { loadavg } from 'node:os';
+import { LARGE, modern, relayed, SMALL, shapes } from './calls.ts';
+import { USUAL } from './gateways.ts';
+import { idleSession } from './idle.ts';
+import { againstMcpServer, againstServer } from './lists.ts';
+import { PAIRS } from './pairs.ts';
+import type { Row } from './row.ts';
 
-/** Prints one row per promise; exits 1 if one is broken. CPU is that of the process under measurement alone. */
-interface Row {
-  readonly name: string;
-  readonly value: number;
-  readonly limit: number;
-  readonly detail: string;
-}
-
-const SMALL: Call = { tool: '', data: 'x'.repeat(64), calls: 4000, inFlight: 16 };
-const LARGE: Call = { tool: '', data: 'x'.repeat(100_000), calls: 60, inFlight: 16 };
-const USUAL: GatewayShape = { tools: 10, rules: 2 };
-const IDLE_SESSIONS = 1000;
-
-/** Microseconds of CPU per call. */
-function cost(host: Host, load: Load, call: Call): Side {
-  return async () => {
-    const before = await host.report('cpu');
-    await load.run(call);
-    const after = await host.report('cpu');
-    return (after.cpu - before.cpu) / call.calls;
-  };
-}
-
-async function relayed(name: string, call: Call): Promise<Row> {
-  const gateway = await startGateway(USUAL);
-  const hand = await startHost('hand-relay', [CHILD, String(USUAL.tools)]);
-  const through = cost(gateway, await connect(gateway), { ...call, tool: 'bench__echo3' });
-  const floor = cost(hand, await Load.connect(hand.url), { ...call, tool: 'echo3' });
-  const row = await ratio(`relayed call / hand relay, ${name}`, 1.5, through, floor);
-  await Promise.all([gateway.stop(), hand.stop()]);
-  return row;
-}
-
-async function shapes(name: string, more: GatewayShape, less: GatewayShape, idle = 0): Promise<Row> {
-  const [large, small] = [await startGateway(more), await startGateway(less)];
-  for (let opened = 0; opened < idle; opened += 1) await connect(large);
-  const call = { ...SMALL, tool: 'bench__echo3' };
-  const row = await ratio(name, 1.15, cost(large, await connect(large), call), cost(small, await connect(small), call));
-  await Promise.all([large.stop(), small.stop()]);
-  return row;
-}
-
-async function ratio(name: string, limit: number, a: Side, b: Side): Promise<Row> {
-  const measured = await compare(a, b);
-  const detail = `${measured.a.toFixed(1)} / ${measured.b.toFixed(1)} us CPU a call`;
-  return { name, value: measured.median, limit, detail };
-}
-
-async function idleSession(): Promise<Row> {
-  const gateway = await startGateway(USUAL);
-  const first = await connect(gateway);
-  await first.run({ ...SMALL, tool: 'bench__echo3', calls: 1000 });
-  const before = await gateway.report('memory');
-  for (let opened = 0; opened < IDLE_SESSIONS; opened += 1) await connect(gateway);
-  const after = await gateway.report('memory');
-  await gateway.stop();
-  const value = (after.memory - before.memory) / IDLE_SESSIONS / 1000;
-  return { name: 'idle session, kB', value, limit: 40, detail: `${IDLE_SESSIONS} sessions, after garbage collection` };
-}
-
-const rows = [
-  await relayed('64 B, 16 in flight', SMALL),
-  await relayed('100 kB, 16 in flight', LARGE),
-  await shapes('1,000 / 10 tools', { tools: 1000, rules: 2 }, USUAL),
-  await shapes('500 / 1 idle sessions', USUAL, USUAL, 500),
-  await shapes('200 / 2 glob rules', { tools: 10, rules: 200 }, USUAL),
-  await idleSession(),
+/**
+ * Prints one row per promise; exits 1 if one is broken. Words on the command line pick the rows whose names hold one of them.
+ * CPU is that of the process under measurement alone.
+ */
+const ROWS: readonly (readonly [name: string, measure: () => Promise<Row>])[] = [
+  ['relayed call / hand relay, 64 B, 16 in flight', () => relayed(SMALL)],
+  ['relayed call / hand relay, 100 kB, 16 in flight', () => relayed(LARGE)],
+  ['1,000 / 10 tools', () => shapes({ ...USUAL, child: ['1000', 'handshake'] }, USUAL)],
+  ['500 / 1 idle sessions', () => shapes(USUAL, USUAL, 500)],
+  ['200 / 2 glob rules', () => shapes({ ...USUAL, rules: 200 }, USUAL)],
+  ['modern / handshake call, handshake upstream', () => modern('handshake')],
+  ['modern / handshake call, upstreams alike', () => modern('modern')],
+  ['lists: walk / SDK 1.x McpServer', againstMcpServer],
+  ['lists: walk / SDK 1.x Server, same pages', againstServer],
+  ['idle session, kB', idleSession],
 ];
-const broken = rows.filter((row) => !(row.value <= row.limit));
-process.stdout.write(`Median of ${PAIRS} pairs. Node ${process.version}.\n`);
-for (const { name, value, limit, detail } of rows) {
-  const verdict = value <= limit ? 'ok' : 'BROKEN';
-  process.stdout.write(
-    `${name.padEnd(42)} ${value.toFixed(2).padStart(7)}  <= ${String(limit).padEnd(5)} ${verdict.padEnd(7)} ${detail}\n`,
-  );
+
+const words = process.argv.slice(2);
+const chosen = ROWS.filter(([name]) => words.length === 0 || words.some((word) => name.includes(word)));
+if (chosen.length === 0) throw new Error(`no row is named so; there are: ${ROWS.map(([name]) => name).join('; ')}`);
+const load = loadavg().map((value) => value.toFixed(1));
+process.stdout.write(`Median of ${PAIRS} pairs. Node ${process.version}. Load average ${load.join(' ')}.\n`);
+let broken = false;
+for (const [name, measure] of chosen) {
+  const { value, limit, detail } = await measure();
+  const isKept = value <= limit;
+  if (!isKept) broken = true;
+  const columns = [name.padEnd(48), value.toFixed(3).padStart(7), `<= ${String(limit).padEnd(5)}`];
+  process.stdout.write(`${columns.join(' ')} ${(isKept ? 'ok' : 'BROKEN').padEnd(7)} ${detail}\n`);
 }
-process.exit(broken.length === 0 ? 0 : 1);
+process.exit(broken ? 1 : 0);

@@ -1,22 +1,38 @@
 // The MCP server both sides of the benchmark relay to: hand-written, so that its own cost is small and the same for both.
-// Its argument is the number of tools it lists.
-const count = Number(process.argv[2] ?? 10);
-const schema = { type: 'object', properties: { data: { type: 'string' } } };
-const tools = Array.from({ length: count }, (_, at) => ({
-  name: `echo${at}`,
-  description: 'Says it again',
-  inputSchema: schema,
-}));
+// Its arguments are the number of tools it lists, or a file of their definitions, and its era.
+import { readFileSync } from 'node:fs';
 
-const answers = {
-  initialize: () => ({
-    protocolVersion: '2025-11-25',
-    capabilities: { tools: {} },
-    serverInfo: { name: 'bench', version: '1' },
-  }),
-  'tools/list': () => ({ tools }),
-  'tools/call': ({ arguments: { data } }) => ({ content: [{ type: 'text', text: data }] }),
+const [, , listed = '10', era = 'handshake'] = process.argv;
+const inputSchema = { type: 'object', properties: { data: { type: 'string' } } };
+const tools = /^\d+$/.test(listed)
+  ? Array.from({ length: Number(listed) }, (_, at) => ({
+      name: `echo${at}`,
+      description: 'Says it again',
+      inputSchema,
+    }))
+  : JSON.parse(readFileSync(listed, 'utf8'));
+
+const capabilities = { tools: {} };
+const eras = {
+  handshake: {
+    initialize: () => ({ protocolVersion: '2025-11-25', capabilities, serverInfo: { name: 'bench', version: '1' } }),
+    'tools/list': () => ({ tools }),
+    'tools/call': ({ arguments: { data } }) => ({ content: [{ type: 'text', text: data }] }),
+  },
+  modern: {
+    'server/discover': () => ({
+      resultType: 'complete',
+      supportedVersions: ['2026-07-28'],
+      capabilities,
+      ttlMs: 0,
+      cacheScope: 'private',
+    }),
+    'tools/list': () => ({ resultType: 'complete', tools, ttlMs: 0, cacheScope: 'private' }),
+    'tools/call': ({ arguments: { data } }) => ({ resultType: 'complete', content: [{ type: 'text', text: data }] }),
+  },
 };
+const answers = eras[era];
+const unknown = { error: { code: -32601, message: 'Method not found' } };
 
 let waiting = '';
 process.stdin.setEncoding('utf8').on('data', (chunk) => {
@@ -24,7 +40,8 @@ process.stdin.setEncoding('utf8').on('data', (chunk) => {
   waiting = lines.pop();
   for (const line of lines) {
     const { id, method, params } = JSON.parse(line);
-    const result = answers[method]?.(params);
-    if (id !== undefined) process.stdout.write(`${JSON.stringify({ jsonrpc: '2.0', id, result })}\n`);
+    if (id === undefined) continue;
+    const answer = answers[method] === undefined ? unknown : { result: answers[method](params) };
+    process.stdout.write(`${JSON.stringify({ jsonrpc: '2.0', id, ...answer })}\n`);
   }
 });
