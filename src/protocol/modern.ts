@@ -49,10 +49,9 @@ export function modernResult(method: string, result: string): string {
  */
 export function modernAnswer(response: Response, method: string, id: Id): string {
   const { text, payload } = response;
-  const answer = rewriteResponse(response, id, translatedCode(response));
-  if (response.outcome === 'error') return answer;
+  if (response.outcome === 'error') return rewriteResponse(response, id, translatedCode(response));
   const added = fieldsOf(method).filter(([key]) => field(payload.inner, key) === undefined);
-  if (added.length === 0) return answer;
+  if (added.length === 0) return rewriteResponse(response, id);
   const own = added.map(([key, value]) => `"${key}":${value}`).join(',');
   const result = text.slice(payload.start + 1, payload.end);
   const comma = payload.inner?.members.length === 0 ? '' : ',';
@@ -78,9 +77,13 @@ function translatedCode(response: Response): number | undefined {
   return spelled === String(RESOURCE_NOT_FOUND) ? INVALID_PARAMS : undefined;
 }
 
-function fieldsOf(method: string): (readonly [key: string, value: string])[] {
-  const complete = ['resultType', '"complete"'] as const;
-  return CACHEABLE.has(method) ? [complete, ['ttlMs', '0'], ['cacheScope', '"private"']] : [complete];
+/** Key and JSON text of a member. */
+type Field = readonly [key: string, value: string];
+const COMPLETE: readonly Field[] = [['resultType', '"complete"']];
+const CACHED: readonly Field[] = [...COMPLETE, ['ttlMs', '0'], ['cacheScope', '"private"']];
+
+function fieldsOf(method: string): readonly Field[] {
+  return CACHEABLE.has(method) ? CACHED : COMPLETE;
 }
 
 function missing(key: string): WireError {

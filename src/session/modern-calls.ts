@@ -11,10 +11,13 @@ import type { Unanswered } from './in-flight.ts';
 import { LeasedCall, type LeasedCallDeps } from './leased-call.ts';
 import { spellModern } from './modern-answers.ts';
 import { Parked } from './parked.ts';
-import { type Extras, RelayedCall, relistedFor, type Spelled } from './relay.ts';
+import { type Extras, type RelayDeps, RelayedCall, relistedFor, type Spelled } from './relay.ts';
 import { type Said, saidBy } from './said.ts';
 import { type Kept, STATE_GONE, States } from './states.ts';
 import type { Turn } from './turn.ts';
+
+/** What every way of a call needs. */
+type Common = Pick<LeasedCallDeps, 'links' | 'user' | 'ready' | 'untaken'>;
 
 const NOTHING: Brought = { responses: new Map(), state: undefined };
 
@@ -23,12 +26,17 @@ export class ModernCalls {
   private readonly deps: CallsDeps;
   private readonly states: States;
   private readonly waiting: Parked;
+  private readonly relisted: RelayDeps['relisted'];
+  private readonly ready = (link: Link, level: LogLevel | undefined): void => {
+    if (level !== undefined) this.deps.client.levels.tell(link, level);
+  };
 
   constructor(deps: CallsDeps) {
     this.deps = deps;
     const { clock, log, seal, spend, unspend } = deps.gateway;
     this.states = new States({ clock, seal, spend, unspend, ...deps.caller });
     this.waiting = new Parked(log);
+    this.relisted = relistedFor(deps.gateway, deps.client);
   }
 
   get parked(): number {
@@ -68,24 +76,20 @@ export class ModernCalls {
   private call(turn: Turn, said: Said, brought: Brought, kept?: Kept): void {
     const { gateway, client } = this.deps;
     const { request, target } = turn;
-    const { levels } = client;
-    const common = {
-      links: gateway.links,
-      user: client,
-      ready: (link: Link, level: LogLevel | undefined) => level !== undefined && levels.tell(link, level),
-      untaken: () => kept?.giveBack(),
-    };
+    const common = { links: gateway.links, user: client, ready: this.ready, untaken: () => kept?.giveBack() };
     const extras = extrasOf(said, brought);
     const leases = canBeAsked(said.declares) && mayAskBack(request.method) && gateway.links.lends(target.upstream);
     const call = leases
       ? new LeasedCall(turn, said, extras, { ...common, ...this.parking() })
-      : new RelayedCall(turn, extras, {
-          ...common,
-          relisted: relistedFor(gateway, client),
-          spell: (response, now, era) => this.spell(response, now, said, era),
-        });
+      : new RelayedCall(turn, extras, this.relaying(said, common));
     this.track(turn, said, call);
     call.start();
+  }
+
+  private relaying(said: Said, common: Common): RelayDeps {
+    const { links, user, ready, untaken } = common;
+    const spell = (response: Response, turn: Turn, era: Era) => this.spell(response, turn, said, era);
+    return { links, user, ready, untaken, spell, relisted: this.relisted };
   }
 
   private parking(): Omit<LeasedCallDeps, 'links' | 'user' | 'ready' | 'untaken'> {
@@ -123,8 +127,8 @@ export class ModernCalls {
 }
 
 function extrasOf({ declares, logLevel }: Said, { responses, state }: Brought): Extras {
-  const level = logLevel === undefined ? {} : { logLevel };
-  if (responses.size === 0 && state === undefined) return { declares, ...level };
+  const own = logLevel === undefined ? { declares } : { declares, logLevel };
+  if (responses.size === 0 && state === undefined) return own;
   const members = [...responses].map(([key, result]) => `${JSON.stringify(key)}:${result}`);
-  return { declares, ...level, inputs: { responses: `{${members.join(',')}}`, state } };
+  return { ...own, inputs: { responses: `{${members.join(',')}}`, state } };
 }

@@ -28,6 +28,8 @@ export interface ModernDeps extends Pick<ListeningDeps, 'clock' | 'random' | 'lo
 /** Errors about the envelope or the headers beside it, which are the link's, never a caller's (MCP 2026-07-28). */
 const DISOWNING = [HEADER_MISMATCH, UNSUPPORTED_VERSION];
 
+const NO_INPUTS: readonly string[] = [];
+
 /** The era of 2026-07-28: an envelope on every request, one listen, a peer that asks nothing by itself. */
 export class ModernDialect implements Dialect {
   private readonly line: Line;
@@ -74,7 +76,8 @@ export class ModernDialect implements Dialect {
     const isOwn = declares === undefined || declares === this.options.capabilities;
     const isPlain = isOwn && logLevel === this.level;
     const envelope = isPlain ? this.envelope : envelopeMembers(declares ?? this.options.capabilities, logLevel);
-    return outgoingText(outgoing, id, { envelope, inputs: inputMembers(inputs?.responses, inputs?.state) });
+    const brought = inputs === undefined ? NO_INPUTS : inputMembers(inputs.responses, inputs.state);
+    return outgoingText(outgoing, id, { envelope, inputs: brought });
   }
 
   notify(): void {}

@@ -1,4 +1,5 @@
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
+import { fakeClock } from '../support/fake-clock.ts';
 import { startGateway } from '../support/gateway.ts';
 import { answerJson, answerStatus, openHttpUpstream } from '../support/http-upstream.ts';
 import { errorAnswer } from '../support/messages.ts';
@@ -12,6 +13,8 @@ const EVERYTHING = { elicitation: { form: {}, url: {} }, sampling: {}, roots: {}
 const FORM = { message: 'm', requestedSchema: { type: 'object', properties: {} } };
 const ELICITATION = { jsonrpc: '2.0', id: 'q', method: 'elicitation/create', params: FORM };
 const GONE = { code: -32602, data: { reason: 'state_gone' } };
+/** After which a session's link without a call is closed. */
+const IDLE_MS = 300_000;
 const PATIENT = { timeout: 10_000 };
 
 async function clientOf(
@@ -89,6 +92,36 @@ test('the request that brings the answers has the place of the call it takes up'
   const { requestState } = inputRequired(await client.ask(call(1))).result;
   expect(await client.ask(call(2))).toMatchObject({ id: 2, error: { data: { reason: 'too_many_in_flight' } } });
   expect(inputRequired(await client.ask(call(3, { requestState }))).id).toBe(3);
+});
+
+test('a state brought while the upstream is away is not spent', async () => {
+  let away = false;
+  const clock = fakeClock();
+  const complete = { resultType: 'complete', content: [] };
+  const asks = { resultType: 'input_required', inputRequests: { q: { method: 'roots/list' } }, requestState: 's' };
+  const script = modernScript(
+    { tools: {} },
+    {
+      'tools/call': ({ params, result }) => result(params.requestState === 's' ? complete : asks),
+    },
+  );
+  const discover = script['server/discover'];
+  const { entry } = await scriptedUpstream({
+    ...script,
+    'server/discover': (asked) => (away ? asked.error({ code: -32603, message: 'away' }) : discover?.(asked)),
+  });
+  const gateway = await startGateway({ limits: { pingInterval: '60m' }, mcpServers: { a: entry } }, clock);
+  await gateway.ready();
+  const client = await connectRaw(gateway.url);
+  const { requestState } = inputRequired(await client.ask(call(1))).result;
+  clock.advance(IDLE_MS);
+  await vi.waitFor(async () => expect(links(await gateway.metrics())).toBe(0), PATIENT);
+  away = true;
+  const again = { requestState, inputResponses: { q: { roots: [] } } };
+  expect(await client.ask(call(2, again))).toMatchObject({ error: { data: { reason: 'upstream_unavailable' } } });
+  away = false;
+  expect(await client.ask(call(3, again))).toMatchObject({ id: 3, result: complete });
+  expect(await client.ask(call(4, again))).toMatchObject({ id: 4, error: GONE });
 });
 
 test('of calls that ended unheard the last four are kept', async () => {

@@ -1,7 +1,9 @@
 import { describe, expect, test } from 'vitest';
+import { fakeClock } from '../support/fake-clock.ts';
 import { fileGateway, recordFile } from '../support/file-gateway.ts';
 import { startGateway, stdioUpstream } from '../support/gateway.ts';
 import { cancellation, errorAnswer, textAnswer, toolCall } from '../support/messages.ts';
+import { modernRequest } from '../support/modern-messages.ts';
 import { parseMetrics, sampleValue } from '../support/prometheus-text.ts';
 import { connectRaw, openRaw } from '../support/raw-client.ts';
 import { makeIssuer } from '../support/tokens.ts';
@@ -106,6 +108,17 @@ test('a client that reads nothing is closed 4430 and terminated; others are serv
   const closed = () => metric('connections_closed_total', { code: '4430', by: 'gateway' });
   await expect.poll(closed, { timeout: 10_000 }).toBe(1);
   expect(await reader.ask(toolCall(2, 'up__echo', { text: 'still' }))).toEqual(textAnswer(2, 'still'));
+});
+
+test('a modern client that only discovers has opened something, and may still initialize', async () => {
+  const clock = fakeClock();
+  const gateway = await startGateway({ limits: { firstMessage: '10s', pingInterval: '60m' }, mcpServers: {} }, clock);
+  const [idle, late] = [await connectRaw(gateway.url), await connectRaw(gateway.url)];
+  for (const client of [idle, late])
+    expect(await client.ask(modernRequest(1, 'server/discover'))).toMatchObject({ id: 1, result: {} });
+  clock.advance(10_001);
+  expect(await idle.ask(modernRequest(2, 'server/discover'))).toMatchObject({ id: 2, result: {} });
+  expect(await late.initialize()).toMatchObject({ result: { protocolVersion: '2025-11-25' } });
 });
 
 test('a socket on which nothing opens is closed 4408, whatever else it sends', async () => {

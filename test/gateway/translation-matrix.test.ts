@@ -66,7 +66,10 @@ const gateway = fileGateway(
     },
     policy: 'allow-authenticated',
     limits: { pingInterval: '60m' },
-    mcpServers: { h: stdioUpstream('asking.mjs', [record.path]), m: stdioUpstream('modern-asking.mjs') },
+    mcpServers: {
+      h: stdioUpstream('asking.mjs', [record.path], { timeout: '30m', maxTimeout: '30m' }),
+      m: stdioUpstream('modern-asking.mjs'),
+    },
   },
   clock,
 );

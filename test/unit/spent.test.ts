@@ -10,6 +10,18 @@ test('a nonce is spent once', () => {
   expect([spent.spend('a', soon), spent.spend('a', soon), spent.spend('b', soon)]).toEqual([true, false, true]);
 });
 
+test('what served nothing may be spent once more, also beside others that expire with it', () => {
+  const clock = fakeClock();
+  const spent = new Spent(clock);
+  const soon = clock.now() + 1_000;
+  for (const nonce of ['a', 'b', 'c']) spent.spend(nonce, soon);
+  spent.forgive('b', soon);
+  spent.forgive('unknown', soon);
+  expect(['a', 'b', 'b', 'c'].map((nonce) => spent.spend(nonce, soon))).toEqual([false, true, false, false]);
+  clock.advance(1_000);
+  expect([spent.spend('d', soon + 1_000), spent.size]).toEqual([true, 1]);
+});
+
 test('what has expired is not spent, and not remembered', () => {
   const clock = fakeClock();
   const spent = new Spent(clock);
