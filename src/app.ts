@@ -8,12 +8,14 @@ import { Readiness } from './catalogue/readiness.ts';
 import type { Config } from './config/schema.ts';
 import { fanOut } from './fanout/changes.ts';
 import { MemoryBus } from './fanout/memory-bus.ts';
-import { type Authenticate, jwtAuthentication } from './http/authenticate.ts';
+import { type Certify, certificateAuthentication, jwtAuthentication } from './http/authenticate.ts';
 import { drain } from './http/drain.ts';
 import { type Address, listen, type TcpAddress } from './http/listen.ts';
 import { startOps } from './http/ops.ts';
+import { Pending } from './http/pending.ts';
 import { Slots } from './http/slots.ts';
 import { startTcpListener, type TcpListenerDeps } from './http/tcp-listener.ts';
+import { openTls, type Tls } from './http/tls.ts';
 import { type UpgradeDeps, type UpgradeOptions, upgradeServer } from './http/upgrade.ts';
 import { createAudit } from './observe/audit.ts';
 import { systemClock } from './observe/clock.ts';
@@ -70,6 +72,7 @@ export async function startApp(options: AppOptions): Promise<App> {
   const metrics = createMetrics({ version: GATEWAY_VERSION, configHash });
   const shared: Shared = { config, clock, log, meter: metrics.meter };
   const policy = policyOf(shared);
+  const tls = config.listen.tls === null ? undefined : await openTls(config.listen.tls, shared);
   const audit = createAudit(
     { sink: config.audit.sink, arguments: config.audit.arguments === 'none' ? 'none' : 'keys' },
     shared,
@@ -95,13 +98,19 @@ export async function startApp(options: AppOptions): Promise<App> {
   const sockets = acceptSockets(shared, registry, gateway);
   const verifier = config.auth.mode === 'jwt' ? jwtVerifier(config.auth, shared) : undefined;
   let closing: Promise<void> | undefined;
-  const door = { slots: new Slots(config.limits), draining: () => closing !== undefined };
-  const server = await upgradeServer(upgradeOptions(shared, verifier), {
+  const door = {
+    slots: new Slots(config.limits),
+    pending: new Pending(config.limits.handshakes.pending),
+    draining: () => closing !== undefined,
+  };
+  const ways = { tls, certify: certificateAuthentication(config.auth, shared) };
+  const server = await upgradeServer(upgradeOptions(shared, verifier, ways), {
     ...shared,
     ...door,
     accept: sockets.accept,
   });
   const release = async () => {
+    tls?.close();
     stopFanOut();
     await upstreams.close();
     await verifier?.close();
@@ -122,7 +131,7 @@ export async function startApp(options: AppOptions): Promise<App> {
       await ops.close();
       throw error;
     });
-    const tcp = await startTcp(shared, { ...shared, ...door, accept: sockets.acceptTcp }).catch(
+    const tcp = await startTcp(shared, ways, { ...shared, ...door, accept: sockets.acceptTcp }).catch(
       async (error: unknown) => {
         await Promise.all([server.close(), ops.close()]);
         throw error;
@@ -193,25 +202,39 @@ function acceptSockets({ config, ...deps }: Shared, registry: SessionRegistry, g
   return { accept, acceptTcp, buffered };
 }
 
-async function startTcp({ config }: Shared, deps: TcpListenerDeps) {
-  const { tcp } = config.listen;
-  if (tcp === null) return undefined;
-  return startTcpListener({ ...config.limits, at: tcp, anonymousRoles: config.auth.anonymousRoles }, deps);
+/** What a connection brings beside a token. */
+interface Ways {
+  readonly tls: Tls | undefined;
+  /** Absent in anonymous mode, where certificates are not asked. */
+  readonly certify: Certify | undefined;
 }
 
-function upgradeOptions({ config, meter }: Shared, verifier: Verifier | undefined): UpgradeOptions {
+async function startTcp({ config }: Shared, { tls, certify }: Ways, deps: TcpListenerDeps) {
+  const { auth, limits, listen: main } = config;
+  if (main.tcp === null) return undefined;
+  const own = { at: main.tcp, tls: main.tcp.socket === undefined ? tls : undefined, certify };
+  return startTcpListener({ ...limits, ...own, anonymousRoles: auth.anonymousRoles }, deps);
+}
+
+function upgradeOptions(
+  { config, meter }: Shared,
+  verifier: Verifier | undefined,
+  { tls, certify }: Ways,
+): UpgradeOptions {
   const { auth, listen: main, limits } = config;
   const resource: ResourceOptions | undefined = auth.mode === 'jwt' ? auth : undefined;
-  const authenticate: Authenticate | undefined =
-    verifier === undefined || resource === undefined ? undefined : jwtAuthentication(verifier, resource, meter);
+  const jwt =
+    verifier === undefined || resource === undefined || certify === undefined
+      ? undefined
+      : { resource, certify, authenticate: jwtAuthentication(verifier, resource, meter) };
   return {
     path: main.path,
     maxMessage: limits.maxMessage,
     hosts: config.hosts ?? defaultHosts({ resource: resource?.resource, listenHost: main.host }),
     origins: config.origins,
-    pending: limits.handshakes.pending,
     anonymousRoles: auth.anonymousRoles,
-    ...(resource === undefined || authenticate === undefined ? {} : { jwt: { resource, authenticate } }),
+    tls,
+    ...(jwt === undefined ? {} : { jwt }),
   };
 }
 

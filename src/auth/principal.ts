@@ -1,3 +1,6 @@
+/** The issuer of every principal that a client certificate stands for; no issuer of tokens may be called so. */
+export const CERTIFICATE_ISSUER = 'x509';
+
 /** Who a verified token says is calling, before transport facts. `expiresAt` is epoch milliseconds. */
 export interface Identity {
   readonly issuer: string;

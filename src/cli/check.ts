@@ -3,6 +3,7 @@ import type { Config, ServerConfig } from '../config/schema.ts';
 import { systemClock } from '../observe/clock.ts';
 import type { ItemKind } from '../ports/meter.ts';
 import { issuerProblems } from './check-issuers.ts';
+import { tlsProblems } from './check-tls.ts';
 import { readConfiguration } from './configuration.ts';
 import { exitTasks } from './exit-tasks.ts';
 import { idlePatterns, type Offered } from './idle-patterns.ts';
@@ -38,6 +39,7 @@ async function inspect(config: Config, report: Report): Promise<void> {
   const deps = { clock, meter: UNMEASURED, environment: process.env, atExit: exitTasks().keep };
   const issuers = issuerProblems(config, clock);
   const probes = config.mcpServers.map((server) => probe(server, config, deps));
+  for (const sentence of tlsProblems(config, clock)) report.problem(mask(sentence));
   for (const sentence of await issuers) report.problem(mask(sentence));
   const offered: Offered[] = [];
   for (const [index, server] of config.mcpServers.entries()) {

@@ -19,7 +19,7 @@ export async function serve(file: string): Promise<void> {
     const atExit = exitTasks().keep;
     const app = await startApp({ config, configHash: hash, log, environment: process.env, atExit });
     log.info('listening', {
-      url: socketUrl(app.address, config.listen.path),
+      url: socketUrl(app.address, config.listen),
       ops: `http://${bracketed(app.ops.host)}:${app.ops.port}`,
     });
     closeWithGrace({ delay: config.timing.drain.inFlight + STOPPING_MS, logger: false }, async ({ signal, err }) => {

@@ -1,6 +1,9 @@
 /** The address clients connect to; an IPv6 host goes in brackets (RFC 3986 section 3.2.2). */
-export function socketUrl({ host, port }: { readonly host: string; readonly port: number }, path: string): string {
-  return `ws://${bracketed(host)}:${port}${path}`;
+export function socketUrl(
+  { host, port }: { readonly host: string; readonly port: number },
+  { path, tls }: { readonly path: string; readonly tls: object | null },
+): string {
+  return `${tls === null ? 'ws' : 'wss'}://${bracketed(host)}:${port}${path}`;
 }
 
 export function bracketed(host: string): string {

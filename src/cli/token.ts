@@ -75,7 +75,7 @@ function idleRoles({ roles }: IssuerConfig, given: readonly string[]): string[] 
 }
 
 function howToConnect({ listen }: Config, { id, role = [], expiresIn }: TokenOptions): string[] {
-  const url = listen.port === 0 ? 'the port that serve logs' : socketUrl(listen, listen.path);
+  const url = listen.port === 0 ? 'the port that serve logs' : socketUrl(listen, listen);
   const roles = role.length === 0 ? 'without roles' : `with the roles ${role.join(', ')}`;
   return [
     `For ${id} ${roles}, good for ${expiresIn}. Connect to ${url} with one of`,

@@ -1,10 +1,11 @@
 import type { Problem } from './problem.ts';
 import type { Config } from './schema.ts';
 import { isLoopback } from './schema-loopback.ts';
+import { tlsChecks } from './tls-checks.ts';
 
 /** What no key shows alone: rules between keys of a configuration whose every key is right. */
 export function crossChecks(config: Config): Problem[] {
-  return [...openListener(config), ...tcpListener(config), ...policyChecks(config)];
+  return [...openListener(config), ...tlsChecks(config), ...policyChecks(config)];
 }
 
 /** Whoever reaches the listener could be anyone, or sign for anyone: not beyond this machine. */
@@ -17,16 +18,6 @@ function openListener({ auth, listen }: Config): Problem[] {
       ? [{ path: ['auth', 'issuers', index, 'keys', 'secret'], text: 'needs listen.host to be a loopback address' }]
       : [],
   );
-}
-
-/** What comes over TCP carries no token, and TLS is not there to protect it: anonymous callers of this machine alone. */
-function tcpListener({ auth, listen: { tcp } }: Config): Problem[] {
-  if (tcp === null) return [];
-  const problem = (text: string, ...key: string[]) => [{ path: ['listen', 'tcp', ...key], text }];
-  if ((tcp.port === undefined) === (tcp.socket === undefined)) return problem('must hold either port or socket');
-  if (tcp.socket !== undefined && tcp.host !== undefined) return problem('has no meaning beside socket', 'host');
-  if (tcp.host !== undefined && !isLoopback(tcp.host)) return problem('must be a loopback address', 'host');
-  return auth.mode === 'jwt' ? problem('needs auth.mode to be anonymous: a TCP client carries no token') : [];
 }
 
 function policyChecks({ auth, policy }: Config): Problem[] {
@@ -52,7 +43,15 @@ function policyChecks({ auth, policy }: Config): Problem[] {
 /** Keys that are right and change nothing: worth a word, not a refusal. */
 export function idleKeys(config: Config, says: (path: readonly string[]) => boolean): string[] {
   const warnings: string[] = [];
-  const jwtOnly = ['issuers', 'resource', 'requiredScopes', 'clockTolerance', 'maxTokenLife', 'expiryGrace'];
+  const jwtOnly = [
+    'issuers',
+    'resource',
+    'requiredScopes',
+    'clockTolerance',
+    'maxTokenLife',
+    'expiryGrace',
+    'certificates',
+  ];
   const other = config.auth.mode === 'anonymous' ? jwtOnly : ['anonymousRoles'];
   for (const key of other.filter((name) => says(['auth', name]))) {
     warnings.push(`auth.${key} has no effect in ${config.auth.mode} mode`);

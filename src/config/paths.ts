@@ -6,11 +6,22 @@ export function resolvePaths(config: Config, directory: string): Config {
   const absolute = (path: string): string => resolve(directory, path);
   return {
     ...config,
-    listen: { ...config.listen, tcp: tcpPaths(config.listen.tcp, absolute) },
+    listen: {
+      ...config.listen,
+      tls: tlsPaths(config.listen.tls, absolute),
+      tcp: tcpPaths(config.listen.tcp, absolute),
+    },
     auth: authPaths(config.auth, absolute),
     mcpServers: config.mcpServers.map((server) => serverPaths(server, absolute)),
     audit: { ...config.audit, sink: sinkPath(config.audit.sink, absolute) },
   };
+}
+
+function tlsPaths(tls: Config['listen']['tls'], absolute: (path: string) => string): Config['listen']['tls'] {
+  if (tls === null) return null;
+  const { clientCaFile, ...rest } = tls;
+  const authorities = clientCaFile === undefined ? {} : { clientCaFile: absolute(clientCaFile) };
+  return { ...rest, certFile: absolute(tls.certFile), keyFile: absolute(tls.keyFile), ...authorities };
 }
 
 function tcpPaths(tcp: Config['listen']['tcp'], absolute: (path: string) => string): Config['listen']['tcp'] {

@@ -84,9 +84,15 @@ const issuer = z
 
 type Issuer = Omit<z.output<typeof issuer>, 'audience'> & { audience: z.output<typeof audience> };
 
+/** A fingerprint by another hash than SHA-256 would never match. */
+const certificateName = text(
+  'a DNS name, URI or mail address, a subject such as CN=robot,O=Acme, or a SHA-256 fingerprint',
+  (value) => !/^[0-9a-f]{2}(:[0-9a-f]{2})+$/i.test(value) || value.length === 95,
+);
+
 const certificate = z.strictObject({
-  san: says(text(), 'Exact subject alternative name, full subject or SHA-256 fingerprint.'),
-  id: says(text(), 'The id of who holds it.'),
+  san: says(certificateName, 'Exact subject alternative name, full subject (RFC 4514) or SHA-256 fingerprint.'),
+  id: says(text(), 'The id of who holds it; the issuer is `x509`.'),
   roles: says(list('text', text()).prefault([]), 'Its roles.'),
 });
 
@@ -107,7 +113,10 @@ const auth = z.strictObject({
   maxTokenLife: says(duration().prefault('24h'), 'Longest time from issue to expiry of a token.'),
   expiryGrace: says(duration('zero').prefault('10s'), 'How long calls under way may take once the token has expired.'),
   anonymousRoles: says(list('text', text()).prefault(['anonymous']), 'Roles of every caller in anonymous mode.'),
-  certificates: says(list('mappings', certificate).prefault([]), 'Client certificates and whom they stand for.'),
+  certificates: says(
+    list('mappings', certificate).prefault([]),
+    'Client certificates and whom they stand for, where a caller sends no token; the first entry that fits decides.',
+  ),
   issuers: says(list('mappings', issuer).prefault([]), 'Who issues tokens; at least one in jwt mode.'),
 });
 

@@ -14,13 +14,17 @@ const path = text('the path of a file');
 const tls = z.strictObject({
   certFile: says(path, 'Certificate chain, PEM.'),
   keyFile: says(path, 'Private key, PEM.'),
-  clientCaFile: says(path.exactOptional(), 'Authorities of client certificates, PEM.', 'none'),
-  clientAuth: says(oneOf('optional', 'required').exactOptional(), 'Whether a client must have a certificate.', 'none'),
+  clientCaFile: says(path.exactOptional(), 'Authorities of client certificates, PEM. Only these count.', 'none'),
+  clientAuth: says(
+    oneOf('optional', 'required').exactOptional(),
+    'Whether every client must have a certificate of these; required beside clientCaFile.',
+    'none',
+  ),
   minVersion: says(oneOf('TLSv1.2', 'TLSv1.3').prefault('TLSv1.2'), 'Oldest protocol version.'),
 });
 
 const tcp = z.strictObject({
-  host: says(host.exactOptional(), 'Address of the TCP listener, a loopback one.', '127.0.0.1'),
+  host: says(host.exactOptional(), 'Address of the TCP listener; in anonymous mode a loopback one.', '127.0.0.1'),
   port: says(port.exactOptional(), 'Its port; 0 takes any free one.', 'none'),
   socket: says(path.exactOptional(), 'Path of a Unix socket, in place of host and port.', 'none'),
 });
@@ -32,10 +36,10 @@ const listen = z.strictObject({
     matching('a path that begins with / and has no query', /^\/[^\s?#]*$/).prefault('/mcp'),
     'Path of the WebSocket.',
   ),
-  tls: says(tls.nullable().prefault(null), 'TLS of the listener.'),
+  tls: says(tls.nullable().prefault(null), 'TLS of the listeners; its files are read anew when they change.'),
   tcp: says(
     tcp.nullable().prefault(null),
-    'Listener for newline-delimited messages, in anonymous mode only; a connection must begin with a request.',
+    'Listener for newline-delimited messages; a connection must begin with a request. It speaks TLS where `listen.tls` is set, but on a Unix socket. In jwt mode every client needs a certificate that `auth.certificates` names.',
   ),
   trustedProxies: says(list('CIDRs', text('a CIDR')).prefault([]), 'Proxies whose X-Forwarded-For is believed.'),
 });

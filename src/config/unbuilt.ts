@@ -12,10 +12,8 @@ interface Row {
  * sets it to something, so that none is read and ignored. Remove the row when the key gets its meaning.
  */
 export const UNBUILT: readonly Row[] = [
-  { key: 'listen.tls' },
   { key: 'listen.trustedProxies', idle: isEmpty },
   { key: 'admin' },
-  { key: 'auth.certificates', idle: isEmpty },
   { key: 'bus' },
   { key: 'limits.handshakes.perSecond' },
   { key: 'limits.handshakes.perAddress' },

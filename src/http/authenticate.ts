@@ -1,11 +1,16 @@
+import type { Socket } from 'node:net';
 import {
   insufficientScopeChallenge,
   invalidTokenChallenge,
   missingTokenChallenge,
   type ResourceOptions,
 } from '../auth/challenge.ts';
+import { type CertificateFault, certificateJudge } from '../auth/client-certificate.ts';
 import type { Identity } from '../auth/principal.ts';
 import { holdsScopes } from '../auth/scopes.ts';
+import type { AuthConfig } from '../config/schema.ts';
+import type { Clock } from '../ports/clock.ts';
+import type { Log } from '../ports/log.ts';
 import type { Meter } from '../ports/meter.ts';
 import type { Verifier } from '../ports/verifier.ts';
 import type { Refused } from './refusals.ts';
@@ -31,6 +36,32 @@ export function jwtAuthentication(verifier: Verifier, resource: ResourceOptions,
     }
     if (holdsScopes(verified.identity.scopes, resource.requiredScopes)) return { identity: verified.identity };
     return { refused: 'insufficient_scope', challenge: insufficientScopeChallenge(resource) };
+  };
+}
+
+/** Turns the certificate of a connection into an identity, or says why there is none. */
+export type Certify = (
+  socket: Socket,
+) => { readonly identity: Identity } | { readonly refused: CertificateFault | 'no_certificate' };
+
+/**
+ * Undefined in `anonymous` mode, where certificates are not asked. Counts every verdict; of a certificate that an authority
+ * vouches for, the log tells the names an entry could give.
+ */
+export function certificateAuthentication(
+  auth: AuthConfig,
+  { clock, log, meter }: { readonly clock: Clock; readonly log: Log; readonly meter: Meter },
+): Certify | undefined {
+  if (auth.mode === 'anonymous') return undefined;
+  const judge = certificateJudge(auth.certificates, clock);
+  return (socket) => {
+    const verdict = judge(socket);
+    if (verdict.outcome === 'none') return { refused: 'no_certificate' };
+    const reason = verdict.outcome === 'refused' ? verdict.reason : '';
+    meter.counter('auth_total', { outcome: verdict.outcome, reason }).add();
+    if (verdict.outcome === 'accepted') return { identity: verdict.identity };
+    log.info('certificate_refused', { reason: verdict.reason, ...verdict.names });
+    return { refused: verdict.reason };
   };
 }
 

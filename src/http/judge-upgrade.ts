@@ -20,8 +20,8 @@ export interface UpgradeRules {
 }
 
 export type UpgradeJudgement =
-  | { readonly token: string | null }
-  | { readonly refused: RefusalReason; readonly text?: CarriageProblem };
+  /** Null where there is none, or none is asked for. */
+  { readonly token: string | null } | { readonly refused: RefusalReason; readonly text?: CarriageProblem };
 
 /** The part of the verdict that needs no key and no waiting, in the order of the design: headers, Host, Origin, subprotocol, token. */
 export function judgeUpgrade({ headers, authorization, query }: UpgradeFacts, rules: UpgradeRules): UpgradeJudgement {
@@ -32,8 +32,7 @@ export function judgeUpgrade({ headers, authorization, query }: UpgradeFacts, ru
   if ('refuse' in chooseSubprotocol(subprotocols)) return { refused: 'subprotocol' };
   const carriage = carriedToken({ authorization, subprotocols, query });
   if ('problem' in carriage) return { refused: 'token_carriage', text: carriage.problem };
-  if (rules.anonymous) return { token: null };
-  return 'token' in carriage ? { token: carriage.token } : { refused: 'no_token' };
+  return { token: rules.anonymous || 'none' in carriage ? null : carriage.token };
 }
 
 function wasForwarded(headers: IncomingHttpHeaders): boolean {

@@ -2,23 +2,33 @@ import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { unlink } from 'node:fs/promises';
 import { connect, createServer, type Server, type Socket } from 'node:net';
-import { type Principal, principalKey, principalOf } from '../auth/principal.ts';
+import { createServer as createTlsServer } from 'node:tls';
+import { type Identity, type Principal, principalKey, principalOf } from '../auth/principal.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { Log } from '../ports/log.ts';
 import type { Meter } from '../ports/meter.ts';
 import { acceptTcp, type BindTcp, type TcpLimits } from '../transport/tcp.ts';
 import { anonymous } from './anonymous.ts';
+import type { Certify } from './authenticate.ts';
 import type { TcpAddress } from './listen.ts';
+import type { Pending } from './pending.ts';
 import type { Slots } from './slots.ts';
+import type { Tls } from './tls.ts';
+import { watchHandshakes } from './tls-handshakes.ts';
 
 export interface TcpListenerOptions extends TcpLimits {
-  /** A loopback address and port (0 takes a free one), or the path of a Unix socket. */
+  /** An address and port (0 takes a free one), or the path of a Unix socket. */
   readonly at: { readonly host?: string; readonly port?: number; readonly socket?: string };
   readonly anonymousRoles: readonly string[];
+  /** Absent: lines come in the clear. Never of a Unix socket. */
+  readonly tls: Tls | undefined;
+  /** Who a caller is by its certificate; absent in anonymous mode. */
+  readonly certify: Certify | undefined;
 }
 
 export interface TcpListenerDeps {
   readonly slots: Slots;
+  readonly pending: Pending;
   readonly clock: Clock;
   readonly log: Log;
   readonly meter: Meter;
@@ -33,16 +43,13 @@ export interface TcpListener {
   close(): Promise<void>;
 }
 
-const PROBE_MS = 30_000;
+const KEPT_ALIVE = { noDelay: true, keepAlive: true, keepAliveInitialDelay: 30_000 };
 
 /** Starts the listener for newline-delimited messages; resolves when it accepts connections, rejects with one sentence for the operator. */
 export async function startTcpListener(options: TcpListenerOptions, deps: TcpListenerDeps): Promise<TcpListener> {
-  const sockets = new Set<Socket>();
-  const server = createServer({ noDelay: true, keepAlive: true, keepAliveInitialDelay: PROBE_MS }, (socket) => {
-    sockets.add(socket);
-    socket.once('close', () => sockets.delete(socket));
-    welcome(socket, options, deps);
-  });
+  const welcomed = (socket: Socket) => welcome(socket, options, deps);
+  const { server, cut } =
+    options.tls === undefined ? plainServer(welcomed) : tlsServer(options.tls, options, deps, welcomed);
   await listening(server, options.at);
   const address = addressOf(server, options.at);
   deps.log.info('tcp_listening', { ...address });
@@ -51,10 +58,43 @@ export async function startTcpListener(options: TcpListenerOptions, deps: TcpLis
     async close() {
       const closed = once(server, 'close');
       server.close();
-      for (const socket of sockets) socket.destroy();
+      cut();
       await closed;
     },
   };
+}
+
+interface LineServer {
+  readonly server: Server;
+  /** Cuts every connection. */
+  readonly cut: () => void;
+}
+
+function plainServer(welcomed: (socket: Socket) => void): LineServer {
+  const sockets = new Set<Socket>();
+  const server = createServer(KEPT_ALIVE, (socket) => {
+    sockets.add(socket);
+    socket.once('close', () => sockets.delete(socket));
+    welcomed(socket);
+  });
+  const cut = () => {
+    for (const socket of sockets) socket.destroy();
+  };
+  return { server, cut };
+}
+
+/** Where callers are known by certificates nobody gets through the handshake without a good one, whatever `clientAuth` lets pass elsewhere. */
+function tlsServer(
+  tls: Tls,
+  { certify, firstMessage }: TcpListenerOptions,
+  deps: TcpListenerDeps,
+  welcomed: (socket: Socket) => void,
+): LineServer {
+  const required = certify === undefined ? {} : { requestCert: true, rejectUnauthorized: true };
+  const options = { ...KEPT_ALIVE, ...tls.options(), ...required, handshakeTimeout: firstMessage };
+  const server = createTlsServer(options, welcomed);
+  tls.serve(server);
+  return { server, cut: watchHandshakes(server, deps) };
 }
 
 /** A slot is held until the socket is gone, whatever becomes of it. */
@@ -68,7 +108,9 @@ function welcome(socket: Socket, options: TcpListenerOptions, deps: TcpListenerD
   socket.on('error', () => {});
   if (deps.draining()) return refused('draining');
   const session = randomUUID();
-  const identity = anonymous(session, options.anonymousRoles);
+  const identified = identify(session, socket, options);
+  if ('refused' in identified) return refused(identified.refused);
+  const { identity } = identified;
   const slot = slots.reserve(principalKey(identity));
   if (typeof slot === 'string') return refused(slot);
   socket.once('close', slot);
@@ -77,6 +119,14 @@ function welcome(socket: Socket, options: TcpListenerOptions, deps: TcpListenerD
     opened: (bind) => (deps.draining() ? refused('draining') : deps.accept(session, principal, bind)),
     refused,
   });
+}
+
+function identify(
+  session: string,
+  socket: Socket,
+  { anonymousRoles, certify }: TcpListenerOptions,
+): { readonly identity: Identity } | { readonly refused: string } {
+  return certify === undefined ? { identity: anonymous(session, anonymousRoles) } : certify(socket);
 }
 
 async function listening(server: Server, at: TcpListenerOptions['at']): Promise<void> {

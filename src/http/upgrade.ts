@@ -9,10 +9,13 @@ import type { Log } from '../ports/log.ts';
 import type { Meter } from '../ports/meter.ts';
 import { MCP_SUBPROTOCOL } from '../protocol/subprotocol.ts';
 import { anonymous } from './anonymous.ts';
-import { type Authenticate, noTokenRefusal } from './authenticate.ts';
+import { type Authenticate, type Certify, noTokenRefusal } from './authenticate.ts';
+import { httpsServers } from './https-server.ts';
 import { judgeUpgrade } from './judge-upgrade.ts';
+import type { Pending } from './pending.ts';
 import { REFUSALS, type Refused } from './refusals.ts';
 import type { Slots } from './slots.ts';
+import type { Tls } from './tls.ts';
 
 export interface UpgradeOptions {
   readonly path: string;
@@ -20,15 +23,23 @@ export interface UpgradeOptions {
   readonly maxMessage: number;
   readonly hosts: readonly string[];
   readonly origins: readonly string[];
-  /** Upgrades being verified at once. */
-  readonly pending: number;
   readonly anonymousRoles: readonly string[];
   /** Absent in anonymous mode. */
-  readonly jwt?: { readonly resource: ResourceOptions; readonly authenticate: Authenticate };
+  readonly jwt?: JwtParts;
+  /** Absent: the listener speaks plain HTTP. */
+  readonly tls: Tls | undefined;
+}
+
+interface JwtParts {
+  readonly resource: ResourceOptions;
+  readonly authenticate: Authenticate;
+  /** Asked where an upgrade carries no token: a token decides alone. */
+  readonly certify: Certify;
 }
 
 export interface UpgradeDeps {
   readonly slots: Slots;
+  readonly pending: Pending;
   readonly clock: Clock;
   readonly log: Log;
   readonly meter: Meter;
@@ -42,18 +53,21 @@ interface Admitted {
   readonly principal: Principal;
 }
 
-const HEADERS_MS = 10_000;
-const MAX_HEADER_BYTES = 32 * 1024;
+/** Milliseconds and bytes. */
+const REQUEST_LIMITS = { maxHeaderSize: 32 * 1024, headersTimeout: 10_000, requestTimeout: 10_000 };
 
 /** The main listener: the WebSocket route, in jwt mode the RFC 9728 document, and nothing else. Not yet listening. */
 export async function upgradeServer(options: UpgradeOptions, deps: UpgradeDeps): Promise<FastifyInstance> {
+  const { tls } = options;
+  const https = tls === undefined ? undefined : httpsServers(tls, REQUEST_LIMITS, deps);
   const app = Fastify({
     logger: false,
     exposeHeadRoutes: false,
     forceCloseConnections: true,
     bodyLimit: 1,
-    requestTimeout: HEADERS_MS,
-    http: { maxHeaderSize: MAX_HEADER_BYTES, headersTimeout: HEADERS_MS },
+    requestTimeout: REQUEST_LIMITS.requestTimeout,
+    http: REQUEST_LIMITS,
+    ...(https === undefined ? {} : { serverFactory: https.serverFactory }),
     frameworkErrors: (_error, request, reply) => badRequest(request, reply),
   });
   app.setNotFoundHandler((_request, reply) => reply.code(404).send({ error: 'not_found' }));
@@ -75,6 +89,7 @@ export async function upgradeServer(options: UpgradeOptions, deps: UpgradeDeps):
     },
     preClose: (done) => done(),
   });
+  if (https !== undefined) app.addHook('preClose', async () => https.cut());
   // After the plugin's own hook, which makes a refused upgrade's socket end; before any body is read.
   app.addHook('onRequest', async (request, reply) => {
     const [path] = request.url.split('?');
@@ -124,31 +139,42 @@ function upgradeJudge(
   deps: UpgradeDeps,
 ): (request: FastifyRequest) => Promise<Admitted | Refused> {
   const rules = { hosts: options.hosts, origins: options.origins, anonymous: options.jwt === undefined };
-  let pending = 0;
-  const identify = async (token: string | null, session: string): Promise<{ identity: Identity } | Refused> => {
-    if (options.jwt === undefined || token === null) return { identity: anonymous(session, options.anonymousRoles) };
-    pending += 1;
-    try {
-      return await options.jwt.authenticate(token);
-    } finally {
-      pending -= 1;
-    }
-  };
+  const { draining, pending, slots } = deps;
   return async (request) => {
-    if (deps.draining()) return { refused: 'draining' };
-    if (pending >= options.pending) return { refused: 'pending' };
-    const { headers, headersDistinct, url = '' } = request.raw;
+    if (draining()) return { refused: 'draining' };
+    if (pending.isFull) return { refused: 'pending' };
+    const { headers, headersDistinct, socket, url = '' } = request.raw;
     const query = url.includes('?') ? url.slice(url.indexOf('?')) : '';
     const judged = judgeUpgrade({ headers, authorization: headersDistinct.authorization, query }, rules);
-    if ('refused' in judged) {
-      return judged.refused === 'no_token' && options.jwt !== undefined ? noTokenRefusal(options.jwt.resource) : judged;
-    }
+    if ('refused' in judged) return judged;
     const session = randomUUID();
-    const identified = await identify(judged.token, session);
+    const identified =
+      options.jwt === undefined
+        ? { identity: anonymous(session, options.anonymousRoles) }
+        : await identify(judged.token, socket, options.jwt, pending);
     if ('refused' in identified) return identified;
-    if (deps.draining()) return { refused: 'draining' };
-    return admit(request, session, identified.identity, deps.slots);
+    if (draining()) return { refused: 'draining' };
+    return admit(request, session, identified.identity, slots);
   };
+}
+
+/** By the token, or by the certificate where there is no token: a token that is refused is not made good by a certificate. */
+async function identify(
+  token: string | null,
+  socket: Socket,
+  { authenticate, certify, resource }: JwtParts,
+  pending: Pending,
+): Promise<{ identity: Identity } | Refused> {
+  if (token === null) {
+    const certified = certify(socket);
+    return 'identity' in certified ? certified : noTokenRefusal(resource);
+  }
+  pending.enter();
+  try {
+    return await authenticate(token);
+  } finally {
+    pending.leave();
+  }
 }
 
 /** The last step before 101: a slot, held until the TCP socket is gone, whatever becomes of the upgrade. */

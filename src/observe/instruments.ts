@@ -36,7 +36,11 @@ type Table = { readonly [N in keyof Counters]: Row<'counter', Counters[N]> } & {
 export const INSTRUMENTS: Table = {
   connections: { kind: 'gauge', labels: [], help: 'Open client connections.' },
   connections_opened_total: { kind: 'counter', labels: [], help: 'Connections accepted and given a session.' },
-  connections_refused_total: { kind: 'counter', labels: ['reason'], help: 'Upgrades refused, by reason.' },
+  connections_refused_total: {
+    kind: 'counter',
+    labels: ['reason'],
+    help: 'Connections and upgrades refused, by reason.',
+  },
   connections_closed_total: {
     kind: 'counter',
     labels: ['code', 'by'],
@@ -103,7 +107,12 @@ export const INSTRUMENTS: Table = {
   auth_total: {
     kind: 'counter',
     labels: ['outcome', 'reason'],
-    help: 'Tokens judged, by outcome and reason.',
+    help: 'Tokens and client certificates judged, by outcome and reason.',
+  },
+  tls_certificate_not_after_seconds: {
+    kind: 'gauge',
+    labels: [],
+    help: 'When the certificate of the listeners ends, in seconds since the epoch; 0 without TLS.',
   },
   policy_errors_total: {
     kind: 'counter',

@@ -49,6 +49,8 @@ export interface Gauges {
   links: { upstream: string; isolation: 'session' | 'shared' };
   children: { upstream: string };
   catalogue_items: { kind: ItemKind; upstream: string };
+  /** Seconds since the epoch; 0 without TLS. */
+  tls_certificate_not_after_seconds: None;
 }
 
 export interface Histograms {

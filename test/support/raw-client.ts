@@ -1,3 +1,4 @@
+import type { ConnectionOptions } from 'node:tls';
 import { onTestFinished } from 'vitest';
 import WebSocket from 'ws';
 import { type FrameTap, type FrameTapOptions, tapFrames } from './frame-tap.ts';
@@ -5,6 +6,8 @@ import { type FrameTap, type FrameTapOptions, tapFrames } from './frame-tap.ts';
 export interface RawClientOptions extends FrameTapOptions {
   readonly protocols?: readonly string[];
   readonly headers?: Readonly<Record<string, string>>;
+  /** Of a wss URL: whom to believe, and the certificate to show. */
+  readonly tls?: Pick<ConnectionOptions, 'ca' | 'cert' | 'key' | 'maxVersion' | 'session'>;
 }
 
 export interface Close {
@@ -104,7 +107,10 @@ export class RawClient {
 
 /** Connects; rejects with `HTTP <status>` when the upgrade is refused. Terminated, and its frames judged, when the test ends. */
 export function connectRaw(url: string, options: RawClientOptions = {}): Promise<RawClient> {
-  const socket = new WebSocket(url, [...(options.protocols ?? ['mcp'])], { headers: { ...options.headers } });
+  const socket = new WebSocket(url, [...(options.protocols ?? ['mcp'])], {
+    ...options.tls,
+    headers: { ...options.headers },
+  });
   const client = new RawClient(socket, tapFrames(options));
   onTestFinished(() => socket.terminate());
   return new Promise((resolve, reject) => {

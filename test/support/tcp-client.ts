@@ -1,5 +1,6 @@
 import { once } from 'node:events';
 import { connect, type NetConnectOpts, type Socket } from 'node:net';
+import { type ConnectionOptions, connect as connectTls } from 'node:tls';
 import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
 import { onTestFinished } from 'vitest';
 import type { TcpAddress } from '../../src/http/listen.ts';
@@ -19,16 +20,22 @@ export interface RawTcp {
   rest(): Promise<string[]>;
 }
 
+export interface RawTcpOptions extends FrameTapOptions {
+  /** Over TLS: whom to believe, and the certificate to show. Counts as connected once the client has done its part of the handshake. */
+  readonly tls?: Pick<ConnectionOptions, 'ca' | 'cert' | 'key' | 'maxVersion' | 'session'>;
+}
+
 /** Where a gateway's TCP listener is, as `net.connect` takes it. */
-export function targetOf(address: TcpAddress | undefined): NetConnectOpts {
+export function targetOf(address: TcpAddress | undefined): NetConnectOpts & ConnectionOptions {
   if (address === undefined) throw new Error('there is no TCP listener');
   return 'socket' in address ? { path: address.socket } : { host: address.host, port: address.port };
 }
 
 /** A bare TCP client that speaks lines: none is missed. Destroyed, and its lines judged, when the test ends. */
-export async function connectTcp(address: TcpAddress | undefined, options: FrameTapOptions = {}): Promise<RawTcp> {
-  const tap = tapFrames(options);
-  const socket = connect(targetOf(address));
+export async function connectTcp(address: TcpAddress | undefined, options: RawTcpOptions = {}): Promise<RawTcp> {
+  const { tls, ...taps } = options;
+  const tap = tapFrames(taps);
+  const socket = tls === undefined ? connect(targetOf(address)) : connectTls({ ...targetOf(address), ...tls });
   onTestFinished(() => void socket.destroy());
   const lines = queue<string | undefined>();
   const hear = (line: string) => {
@@ -39,7 +46,7 @@ export async function connectTcp(address: TcpAddress | undefined, options: Frame
   socket.on('data', (chunk: Buffer) => reader.push(chunk));
   socket.on('error', () => {});
   socket.once('close', () => lines.put(undefined));
-  await once(socket, 'connect');
+  await once(socket, tls === undefined ? 'connect' : 'secureConnect');
   const send: RawTcp['send'] = (message) => {
     for (const line of typeof message === 'string' ? message.split('\n') : [message]) tap.sent(line);
     socket.write(typeof message === 'string' ? message : `${JSON.stringify(message)}\n`);

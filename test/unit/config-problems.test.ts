@@ -198,15 +198,9 @@ describe('a TCP listener', () => {
     ['{}', ['listen.tcp must hold either port or socket']],
     ['{ port: 7000, socket: a.sock }', ['listen.tcp must hold either port or socket']],
     ['{ host: localhost, socket: a.sock }', ['listen.tcp.host has no meaning beside socket']],
-    ['{ host: 0.0.0.0, port: 7000 }', ['listen.tcp.host must be a loopback address']],
+    ['{ host: 0.0.0.0, port: 7000 }', ['listen.tcp.host must be a loopback address in anonymous mode']],
   ])('%s', (tcp, sentences) => {
     expect(problems(`${ANONYMOUS}listen: { tcp: ${tcp} }`)).toEqual(sentences);
-  });
-
-  test('is for anonymous callers', () => {
-    expect(problems(`${jwtFile()}listen: { tcp: { port: 7000 } }`)).toEqual([
-      'listen.tcp needs auth.mode to be anonymous: a TCP client carries no token',
-    ]);
   });
 
   test('has its socket beside the file', () => {
@@ -218,7 +212,6 @@ describe('a TCP listener', () => {
 
 describe('keys this version does not act on', () => {
   const REFUSED = [
-    'listen: { tls: { certFile: a, keyFile: b } }',
     'listen: { trustedProxies: [10.0.0.0/8] }',
     'admin: { port: 1, tokenFile: a }',
     'bus: { redis: "redis://127.0.0.1" }',

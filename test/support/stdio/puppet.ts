@@ -68,19 +68,20 @@ function puppet(socket: Socket | undefined): Peer {
 }
 
 export function queue<T>(): { put(item: T): void; take(): Promise<T> } {
-  const items: T[] = [];
+  // Boxed: an item may be undefined.
+  const items: { readonly item: T }[] = [];
   const takers: ((item: T) => void)[] = [];
   return {
     put(item) {
       const taker = takers.shift();
-      if (taker === undefined) items.push(item);
+      if (taker === undefined) items.push({ item });
       else taker(item);
     },
     take: () =>
       new Promise((resolve) => {
-        const item = items.shift();
-        if (item === undefined) takers.push(resolve);
-        else resolve(item);
+        const next = items.shift();
+        if (next === undefined) takers.push(resolve);
+        else resolve(next.item);
       }),
   };
 }
