@@ -121,7 +121,7 @@ export interface Lease {
 
 /** How a session reaches the upstreams. */
 export interface Links {
-  /** True where `lease` gives a link that serves one call at a time. */
+  /** True where `lease` gives a link that serves one call at a time: the upstream was of the handshake era when it was last met. */
   lends(upstream: string): boolean;
   /**
    * A link of the session's own that serves this call alone until it is released, initialised with all that the gateway

@@ -8,8 +8,11 @@ export interface Channel {
    * that a channel that can fail one message (HTTP) can name it. False once the channel has ended: nothing was queued.
    */
   send(message: string, id?: number, about?: About): boolean;
-  /** No answer to this id is wanted any more: it was cancelled, timed out, or came another way. Unknown ids are ignored. */
-  forget?(id: number): void;
+  /**
+   * No answer to this id is wanted any more: it was cancelled, timed out, or came another way. Unknown ids are ignored.
+   * Absent where all that comes is in one order. What the peer has said of it meanwhile is passed on for `lingerMs`, absent: 0.
+   */
+  forget?(id: number, lingerMs?: number): void;
   /** True where parameters of tools are said beside the message (`About.params`). */
   readonly mirrors?: boolean;
   /** Bytes that `send` has taken and the peer has not; absent where nothing waits for the peer to read. */

@@ -44,6 +44,8 @@ export interface Unreadable {
 const MAX_ID_BYTES = 1024;
 /** From here on nesting is judged before JSON.parse, which takes a second for a few megabytes of brackets. */
 const LARGE = 64 * 1024;
+/** Members of one object that is read: to keep many more, and compare their keys, would hold up everybody else. */
+const MAX_MEMBERS = 10_000;
 
 const leaf: Shape = { within: new Map() };
 const SHAPE: Shape = {
@@ -63,19 +65,20 @@ const SHAPE: Shape = {
 };
 
 /**
- * Judges one text: valid JSON, one JSON-RPC 2.0 message, unambiguous in every object the gateway reads.
- * `maxDepth` counts objects and arrays. JSON.parse is the judge of validity; its value is dropped.
+ * Judges one text: valid JSON, one JSON-RPC 2.0 message, unambiguous in every object the gateway reads, which one with
+ * more than 10,000 members counts as not. `maxDepth` counts objects and arrays. JSON.parse is the judge of validity; its
+ * value is dropped.
  */
 export function readMessage(raw: string, maxDepth: number): Message | Unreadable {
   const problem = textProblem(raw, maxDepth);
   if (problem !== undefined) return unreadable(problem, idIfAny(raw));
   const text = /[\r\n]/.test(raw) ? raw.replace(/[\r\n]+/g, (breaks) => ' '.repeat(breaks.length)) : raw;
-  const json = new JsonText(text);
+  const json = new JsonText(text, MAX_MEMBERS);
   const start = json.skipSpace(0);
   if (text.charCodeAt(start) !== 0x7b) return unreadable('not_a_message');
   const root = json.object(start, SHAPE);
   if (json.deepest > maxDepth) return unreadable('too_deep', idOf(text, root));
-  if (ambiguous(root)) return unreadable('ambiguous', idOf(text, root));
+  if (json.crowded || ambiguous(root)) return unreadable('ambiguous', idOf(text, root));
   return classify(text, root) ?? unreadable('not_a_message', idOf(text, root));
 }
 
@@ -168,7 +171,7 @@ function idOf(text: string, root: ObjectNode): Id | undefined {
 /** The same for a text that was not found to be JSON: a guess that at worst ends one request of the peer that wrote it. */
 function idIfAny(text: string): Id | undefined {
   try {
-    const json = new JsonText(text);
+    const json = new JsonText(text, MAX_MEMBERS);
     return idOf(text, json.object(json.skipSpace(0), SHAPE));
   } catch {
     return undefined;

@@ -38,13 +38,17 @@ const COMMA = 0x2c;
 
 const FLAT: Shape = { within: new Map() };
 
-/** Reads one text; remembers the deepest nesting it has passed (1 = a flat object). */
+/** Reads one text; remembers the deepest nesting it has passed (1 = a flat object) and whether it has left members out. */
 export class JsonText {
   readonly text: string;
   deepest = 0;
+  crowded = false;
+  private readonly most: number;
 
-  constructor(text: string) {
+  /** `most` members are kept of one object. */
+  constructor(text: string, most = Number.POSITIVE_INFINITY) {
     this.text = text;
+    this.most = most;
   }
 
   /** First position at or after `at` that is not white space (RFC 8259 section 2). */
@@ -54,17 +58,17 @@ export class JsonText {
     return next;
   }
 
-  /** The object that starts at `at` (a `{`), its members in order, duplicates kept. */
+  /** The object that starts at `at` (a `{`), its first members in order, duplicates kept. */
   object(at: number, shape: Shape = FLAT, depth = 1): ObjectNode {
     this.reach(depth);
     const members: Member[] = [];
     let next = this.skipSpace(at + 1);
-    while (next < this.text.length && this.text.charCodeAt(next) !== CLOSE_BRACE) {
+    while (members.length < this.most && this.isBeforeMember(next)) {
       const member = this.member(next, shape, depth);
       members.push(member);
       next = this.afterComma(member.end);
     }
-    return { start: at, end: next + 1, members };
+    return { start: at, end: this.skipMembers(next, depth) + 1, members };
   }
 
   /** Where the elements of the array that starts at `at` (a `[`) stand, the first `most` of them. */
@@ -99,6 +103,21 @@ export class JsonText {
       return { key, start, end: inner.end, inner };
     }
     return { key, start, end: this.skipValue(start, depth + 1), inner: undefined };
+  }
+
+  private isBeforeMember(at: number): boolean {
+    return at < this.text.length && this.text.charCodeAt(at) !== CLOSE_BRACE;
+  }
+
+  /** Where the closing brace is of an object whose next member, if there is one, starts at `at`. */
+  private skipMembers(at: number, depth: number): number {
+    let next = at;
+    while (this.isBeforeMember(next)) {
+      this.crowded = true;
+      const colon = this.skipSpace(endOfString(this.text, next));
+      next = this.afterComma(this.skipValue(this.skipSpace(colon + 1), depth + 1));
+    }
+    return next;
   }
 
   private skipComposite(at: number, depth: number): number {

@@ -44,6 +44,13 @@ export function honoredBy({ text, params }: Notification, asked: Filter): Filter
   };
 }
 
+export function inBoth(one: Filter, other: Filter): Filter {
+  return {
+    kinds: one.kinds.filter((kind) => other.kinds.includes(kind)),
+    uris: new Set([...one.uris].filter((uri) => other.uris.has(uri))),
+  };
+}
+
 /** The listen a notice is for, by the id of its request. */
 export function subscriptionId({ text, meta }: Notification): Id | undefined {
   return idField(text, meta, SUBSCRIPTION_ID_KEY);

@@ -38,6 +38,11 @@ export interface Line {
   stand(method: string, params: string, ended: (error?: Error) => void): number;
   /** Ends a request that stays open, without a word to its `ended`; `told`: the peer has ended it, so it is told nothing. */
   withdraw(id: number, told?: 'told'): void;
+  /**
+   * Ends one that another has replaced. True where each has a stream of its own: what was written on the old one may be
+   * read after the other's first words, and is still passed on for `lingerMs`.
+   */
+  retire(id: number, lingerMs: number): boolean;
   /** While the peer waits for somebody else, only hard limits end a call; returns the way to go on. */
   hold(): () => void;
   /** True for an id that was given out once. */

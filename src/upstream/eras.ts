@@ -4,7 +4,8 @@ import type { Log } from '../ports/log.ts';
 import type { Era } from '../protocol/era.ts';
 import { AnsweredError } from '../protocol/errors.ts';
 import { UnusableUpstream } from './discover.ts';
-import type { Opening } from './link-options.ts';
+import { type Attempt, OneOpening, type Wish } from './one-opening.ts';
+import { TimeOver } from './time-limit.ts';
 
 export interface ErasOptions {
   /** Milliseconds for all that one opening takes. */
@@ -18,19 +19,8 @@ export interface ErasDeps {
   readonly log: Log;
 }
 
-/** Opens a link in one era, on a channel of its own. */
-export type Attempt = (opening: Opening) => Promise<Link>;
-
-export interface Wish {
-  readonly signal: AbortSignal | undefined;
-  /** An old verdict is not good enough: the one who asks will live long by it. */
-  readonly recheck: boolean;
-}
-
 type Settle = (found: Era | undefined) => void;
 
-const PROBE_MS = 3000;
-const PROBE_SHARE = 1 / 3;
 const OLD_MS = 10 * 60_000;
 
 /**
@@ -42,6 +32,9 @@ export class Eras {
   private readonly clock: Clock;
   private readonly log: Log;
   private verdict: { readonly era: Era; readonly at: number } | undefined;
+  private found: Era | undefined;
+  /** It said nothing in the time of a probe, and is not of the other era as far as one knows: the next probe has all the time there is. */
+  private isSlow = false;
   /** What those who wait for somebody else's probe go by; undefined where it said nothing. */
   private probing: Promise<Era | undefined> | undefined;
 
@@ -55,6 +48,11 @@ export class Eras {
     return this.options.fixed ?? this.verdict?.era;
   }
 
+  /** As it was found last, however long ago. */
+  get last(): Era | undefined {
+    return this.options.fixed ?? this.found;
+  }
+
   /** The next link finds out anew. */
   drop(): void {
     this.verdict = undefined;
@@ -64,7 +62,11 @@ export class Eras {
   async open(attempt: Attempt, wish: Wish): Promise<Link> {
     const one = new OneOpening(attempt, wish, this.options.startTimeout, this.clock);
     const era = await this.eraFor(one);
-    if (era !== 'handshake') return this.modernFirst(one, era);
+    return era === 'handshake' ? this.handshakeFirst(one) : this.modernFirst(one, era);
+  }
+
+  /** A peer that answers `initialize` with an error may have changed its era: that is found out at once. */
+  private async handshakeFirst(one: OneOpening): Promise<Link> {
     try {
       return await this.initialize(one);
     } catch (cause) {
@@ -73,38 +75,54 @@ export class Eras {
     }
   }
 
-  /** A peer that answers `initialize` with an error may have changed its era: that is found out at once. */
+  /** There is no other era left to try: all the time that is left is the modern one's. */
   private async refused(one: OneOpening, cause: AnsweredError): Promise<Link> {
+    if (one.left === 0) {
+      this.isSlow = true;
+      throw cause;
+    }
     const era = await this.eraFor(one);
     if (era === 'handshake') throw cause;
     try {
-      return await this.modern(one, era);
+      return await this.modern(one, era, one.left);
     } catch (err) {
+      if (err instanceof TimeOver) this.isSlow = true;
       this.log.debug('upstream_not_modern', { err });
       throw cause;
     }
   }
 
   private async modernFirst(one: OneOpening, era: 'modern' | Settle): Promise<Link> {
+    const isProbe = era !== 'modern' && !this.isSlow;
     try {
-      return await this.modern(one, era);
+      return await this.modern(one, era, isProbe ? Math.min(one.probeLimit, one.left) : one.left);
     } catch (cause) {
       if (one.unwanted || one.left === 0 || cause instanceof UnusableUpstream) throw cause;
       this.log.debug('upstream_not_modern', { err: cause });
-      return this.initialize(one);
+      return cause instanceof TimeOver ? this.afterSilence(one) : this.initialize(one);
+    }
+  }
+
+  /** The probe was not answered in its time, which says little: what follows may say more. */
+  private async afterSilence(one: OneOpening): Promise<Link> {
+    try {
+      return await this.handshakeFirst(one);
+    } catch (cause) {
+      if (cause instanceof TimeOver && this.found !== 'handshake') this.isSlow = true;
+      throw cause;
     }
   }
 
   /** `settle` is there where this is the probe others wait for. */
-  private async modern(one: OneOpening, settle: 'modern' | Settle): Promise<Link> {
+  private async modern(one: OneOpening, settle: 'modern' | Settle, within: number): Promise<Link> {
     const isProbe = settle !== 'modern';
-    const within = isProbe ? Math.min(one.probeLimit, one.left) : one.left;
     try {
       const link = await one.tries('modern', within);
-      this.found('modern');
+      this.learn('modern');
       if (isProbe) settle('modern');
       return link;
     } catch (cause) {
+      if (!one.unwanted) this.isSlow = false;
       if (!one.unwanted) this.drop();
       if (isProbe) settle(one.unwanted ? undefined : cause instanceof UnusableUpstream ? 'modern' : 'handshake');
       throw cause;
@@ -115,7 +133,7 @@ export class Eras {
     try {
       const link = await one.tries('handshake', one.left);
       // A handshake says nothing about the other era: what is known of it stays as old as it is.
-      if (this.verdict?.era !== 'handshake') this.found('handshake');
+      if (this.verdict?.era !== 'handshake') this.learn('handshake');
       return link;
     } catch (cause) {
       if (!one.unwanted) this.drop();
@@ -123,7 +141,9 @@ export class Eras {
     }
   }
 
-  private found(era: Era): void {
+  private learn(era: Era): void {
+    this.isSlow = false;
+    this.found = era;
     this.verdict = { era, at: this.clock.elapsed() };
   }
 
@@ -154,70 +174,5 @@ export class Eras {
     });
     this.probing = probing;
     return (found) => settle(found);
-  }
-}
-
-/** One opening: what it may still take, and whether anybody wants it. */
-class OneOpening {
-  readonly wish: Wish;
-  private readonly attempt: Attempt;
-  private readonly startTimeout: number;
-  private readonly clock: Clock;
-  private readonly startedAt: number;
-  /** What ending channels took beyond the limits of attempts: not the fault of the one that follows. */
-  private overrun = 0;
-
-  constructor(attempt: Attempt, wish: Wish, startTimeout: number, clock: Clock) {
-    this.attempt = attempt;
-    this.wish = wish;
-    this.startTimeout = startTimeout;
-    this.clock = clock;
-    this.startedAt = clock.elapsed();
-  }
-
-  /** Milliseconds. */
-  get left(): number {
-    return Math.max(0, this.startedAt + this.startTimeout + this.overrun - this.clock.elapsed());
-  }
-
-  /** Milliseconds. */
-  get probeLimit(): number {
-    return Math.min(PROBE_MS, this.startTimeout * PROBE_SHARE);
-  }
-
-  get unwanted(): boolean {
-    return this.wish.signal?.aborted === true;
-  }
-
-  tries(era: Era, within: number): Promise<Link> {
-    const limit = era === 'modern' ? within : this.startTimeout;
-    const opens = era === 'modern' ? 'server/discover' : 'initialize';
-    const over = `no answer to ${opens} within ${Math.round(limit)} ms`;
-    return this.counted(within, this.attempt({ era, within, over, signal: this.wish.signal }));
-  }
-
-  /** What somebody else's probe finds, or a rejection as soon as nobody wants that any more. */
-  waits<T>(probing: Promise<T>): Promise<T> {
-    return this.counted(this.probeLimit, this.orUnwanted(probing));
-  }
-
-  private async counted<T>(limit: number, work: Promise<T>): Promise<T> {
-    const from = this.clock.elapsed();
-    try {
-      return await work;
-    } finally {
-      this.overrun += Math.max(0, this.clock.elapsed() - from - limit);
-    }
-  }
-
-  private orUnwanted<T>(waited: Promise<T>): Promise<T> {
-    const { signal } = this.wish;
-    if (signal === undefined) return waited;
-    return new Promise((resolve, reject) => {
-      const aborted = () => reject(signal.reason);
-      if (signal.aborted) aborted();
-      signal.addEventListener('abort', aborted, { once: true });
-      waited.then(resolve, reject).finally(() => signal.removeEventListener('abort', aborted));
-    });
   }
 }

@@ -1,3 +1,4 @@
+import type { Cancel } from '../ports/clock.ts';
 import { type CallHeard, type CallParts, HttpCall } from './http-call.ts';
 import type { HttpDelivery } from './http-delivery.ts';
 import type { CallHeaders } from './http-headers.ts';
@@ -17,6 +18,8 @@ export class HttpCalls {
   readonly #parts: Omit<CallParts, 'headers'>;
   readonly #delivery: HttpDelivery;
   readonly #calls = new Map<number, HttpCall>();
+  /** Of calls that nobody waits for any more, how to stop the wait for their end. */
+  readonly #lingering = new Map<number, Cancel>();
 
   constructor(parts: Omit<CallParts, 'headers'>, delivery: HttpDelivery) {
     this.#parts = parts;
@@ -47,21 +50,35 @@ export class HttpCalls {
     this.#calls.set(id, call);
   }
 
-  /** Ends the call, its answer included, without a word. Unknown ids are ignored. */
-  abort(id: number): void {
-    this.#calls.get(id)?.abort();
-    this.#calls.delete(id);
+  /** Ends the call, its answer included, without a word, be it after `lingerMs`. Unknown ids are ignored. */
+  abort(id: number, lingerMs = 0): void {
+    const call = this.#calls.get(id);
+    if (call === undefined) return;
+    if (lingerMs > 0) return this.#abortLater(id, lingerMs);
+    call.abort();
+    this.#drop(id);
   }
 
   /** Ends every call without a word; returns their ids. */
   abortAll(): number[] {
     const ids = [...this.#calls.keys()];
-    for (const call of this.#calls.values()) call.abort();
-    this.#calls.clear();
+    for (const id of ids) this.abort(id);
     return ids;
   }
 
   #settle(call: HttpCall): void {
-    if (this.#calls.get(call.id) === call) this.#calls.delete(call.id);
+    if (this.#calls.get(call.id) === call) this.#drop(call.id);
+  }
+
+  #abortLater(id: number, ms: number): void {
+    this.#lingering.get(id)?.();
+    const cancel = this.#parts.clock.after(ms, () => this.abort(id));
+    this.#lingering.set(id, cancel);
+  }
+
+  #drop(id: number): void {
+    this.#calls.delete(id);
+    this.#lingering.get(id)?.();
+    this.#lingering.delete(id);
   }
 }

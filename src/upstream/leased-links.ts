@@ -5,10 +5,12 @@ import type { ListKind } from '../ports/meter.ts';
 import { EVERY_CAPABILITY } from '../protocol/capabilities.ts';
 import { Fault, METHOD_NOT_FOUND, type WireError } from '../protocol/errors.ts';
 import type { Openings } from './openings.ts';
+import type { Users } from './users.ts';
 
 export interface LeasedLinksDeps {
   readonly upstream: string;
   readonly openings: Openings;
+  readonly users: Users;
   /** Milliseconds without a call after which a link is closed. */
   readonly idle: number;
   readonly clock: Clock;
@@ -46,6 +48,7 @@ export class LeasedLinks {
 
   /** Rejects with a Fault: `at_capacity` when all this session's links serve a call. */
   async lease(user: LinkUser, tenant: Tenant): Promise<Lease> {
+    if (!this.deps.users.admits(user)) throw new Fault('upstream_closed');
     const own = this.sessions.get(user.session) ?? new Set();
     const idle = [...own].find((leased) => leased.tenant === undefined);
     if (idle?.link !== undefined) return this.rent(idle, idle.link, tenant);
@@ -93,7 +96,7 @@ export class LeasedLinks {
   }
 
   private events(leased: Leased, user: LinkUser): LinkEvents {
-    const { upstream, log, listChanged } = this.deps;
+    const { upstream, listChanged } = this.deps;
     return {
       listChanged,
       updated: () => {},
@@ -104,10 +107,7 @@ export class LeasedLinks {
         return () => {};
       },
       vendor: (notification) => user.vendor(upstream, notification),
-      closed: (cause) => {
-        log.warn('session_link_closed', { session: leased.session, err: cause });
-        this.lost(leased);
-      },
+      closed: (cause) => this.lost(leased, cause),
     };
   }
 
@@ -134,11 +134,18 @@ export class LeasedLinks {
   private end(leased: Leased): void {
     leased.ending.abort(new Error('the session has ended'));
     const { link } = leased;
-    this.lost(leased);
+    this.left(leased);
     if (link !== undefined) this.closing(link);
   }
 
-  private lost(leased: Leased): void {
+  /** Not by us: a link that was ended is none of ours any more. */
+  private lost(leased: Leased, cause: Error | undefined): void {
+    if (leased.ending.signal.aborted) return;
+    this.deps.log.warn('session_link_closed', { session: leased.session, err: cause });
+    this.left(leased);
+  }
+
+  private left(leased: Leased): void {
     if (leased.link !== undefined) this.deps.openings.gone();
     leased.link = undefined;
     this.forget(leased);

@@ -70,6 +70,12 @@ export class LinkLine implements Line {
     else this.channel?.forget?.(id);
   }
 
+  retire(id: number, lingerMs: number): boolean {
+    this.standing.delete(id);
+    if (this.pending.take(id) !== undefined) this.tellCancelled(id, undefined, lingerMs);
+    return this.channel?.forget !== undefined;
+  }
+
   send(text: string): boolean {
     return this.channel?.send(text) ?? false;
   }
@@ -120,13 +126,13 @@ export class LinkLine implements Line {
     pending.failed(new Fault('timeout'), false);
   }
 
-  private tellCancelled(id: number, notification?: Notification): void {
+  private tellCancelled(id: number, notification?: Notification, lingerMs?: number): void {
     if (this.state !== 'live') return;
     const text =
       notification === undefined
         ? notificationText('notifications/cancelled', `{"requestId":${id}}`)
         : rewriteNotification(notification, { requestId: id });
     this.channel?.send(text);
-    this.channel?.forget?.(id);
+    this.channel?.forget?.(id, lingerMs);
   }
 }

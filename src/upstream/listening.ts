@@ -8,10 +8,11 @@ import { type Filter, honoredBy, LISTEN, type ListenKind, listenParams, subscrip
 import { backoff } from './backoff.ts';
 import type { Line } from './dialect.ts';
 import { LIST_CHANGED } from './link-events.ts';
+import { type Acknowledged, ReplacedListen } from './replaced-listen.ts';
 import { Wanted } from './wanted.ts';
 
 export interface ListeningDeps {
-  readonly line: Pick<Line, 'stand' | 'withdraw' | 'wasGiven' | 'unexpected'>;
+  readonly line: Pick<Line, 'stand' | 'withdraw' | 'retire' | 'wasGiven' | 'unexpected'>;
   readonly events: Pick<LinkEvents, 'listChanged' | 'updated'>;
   readonly clock: Clock;
   readonly random: () => number;
@@ -24,13 +25,6 @@ interface Listen {
   readonly id: number;
   readonly asked: Filter;
   readonly endPatience: Cancel;
-}
-
-/** The listen that counts: acknowledged, not replaced. */
-interface Current {
-  readonly id: number;
-  readonly honored: Filter;
-  readonly since: number;
 }
 
 /** How long a fresh link waits for its first acknowledgement. Milliseconds. */
@@ -47,7 +41,9 @@ export class Listening {
   private readonly deps: ListeningDeps;
   private readonly wanted = new Wanted();
   private kinds: readonly ListenKind[] = [];
-  private current: Current | undefined;
+  /** The listen that counts: acknowledged, not replaced. */
+  private current: Acknowledged | undefined;
+  private readonly replaced: ReplacedListen;
   private next: Listen | undefined;
   /** Changes may have gone unheard since a listen was acknowledged last. */
   private gap = false;
@@ -59,6 +55,7 @@ export class Listening {
 
   constructor(deps: ListeningDeps) {
     this.deps = deps;
+    this.replaced = new ReplacedListen(deps.line, deps.clock);
   }
 
   /** From now on hears of changes of these lists; resolves when that is acknowledged, refused, or takes too long. */
@@ -96,10 +93,10 @@ export class Listening {
     const { next } = this;
     if (next === undefined || subscriptionId(notification) !== next.id) return this.unexpected(notification);
     const honored = honoredBy(notification, next.asked);
-    const before = this.current;
     this.take();
+    const before = this.current;
     this.current = { id: next.id, honored, since: this.deps.clock.elapsed() };
-    if (before !== undefined) this.deps.line.withdraw(before.id);
+    this.replaced.replace(before, this.current);
     const fresh = this.wanted.answer(next.asked.uris, honored.uris, REFUSED);
     if (this.gap) this.tellGap(honored, fresh);
     this.settled();
@@ -109,12 +106,16 @@ export class Listening {
   /** A change the upstream tells of. */
   notice(notification: Notification): void {
     const { current } = this;
-    if (current === undefined || subscriptionId(notification) !== current.id) return this.unexpected(notification);
+    const id = subscriptionId(notification);
+    const former = this.replaced.honored(id);
+    if (current === undefined || (id !== current.id && former === undefined)) return this.unexpected(notification);
+    const { kinds } = former ?? current.honored;
     const kind = LIST_CHANGED.get(notification.method);
     const uri = stringField(notification.text, notification.params, 'uri');
-    if (kind === undefined && uri !== undefined) this.deps.events.updated(uri, notification);
-    else if (kind !== undefined && current.honored.kinds.includes(kind)) this.deps.events.listChanged(kind);
-    else this.deps.line.unexpected('unknown');
+    const isHeard = uri !== undefined && former?.uris.has(uri) !== false;
+    if (kind === undefined && isHeard) this.deps.events.updated(uri, notification);
+    else if (kind !== undefined && kinds.includes(kind)) this.deps.events.listChanged(kind);
+    else this.deps.line.unexpected(former === undefined ? 'unknown' : 'late');
   }
 
   /** The upstream ends a listen by cancelling it; false where `id` is none. */
@@ -187,7 +188,7 @@ export class Listening {
     if (!isUnknown) this.retry();
   }
 
-  private lost({ since }: Current, error: Error | undefined): void {
+  private lost({ since }: Acknowledged, error: Error | undefined): void {
     this.current = undefined;
     this.gap = true;
     this.failures = this.deps.clock.elapsed() - since < STABLE_MS ? this.failures + 1 : 1;

@@ -16,6 +16,7 @@ import { Openings } from './openings.ts';
 import { SessionLinks } from './session-links.ts';
 import { SharedSubscriptions } from './shared-subscriptions.ts';
 import { Supervisor } from './supervisor.ts';
+import { Users } from './users.ts';
 
 export interface UpstreamOptions extends Omit<LinkOptions, 'capabilities' | 'hearsLists'> {
   /** Undefined where it is found out. */
@@ -56,9 +57,11 @@ type LinkKind = Pick<LinkOptions, 'isolation' | 'capabilities' | 'hearsLists'>;
 /** All upstreams and every link to them. */
 export class UpstreamPool implements Links {
   private readonly upstreams = new Map<string, Upstream>();
+  private readonly users = new Users();
 
   constructor(upstreams: readonly UpstreamOptions[], deps: PoolDeps, events: PoolEvents) {
-    for (const options of upstreams) this.upstreams.set(options.upstream, makeUpstream(options, deps, events));
+    const own = { ...deps, users: this.users };
+    for (const options of upstreams) this.upstreams.set(options.upstream, makeUpstream(options, own, events));
   }
 
   start(): void {
@@ -71,15 +74,13 @@ export class UpstreamPool implements Links {
   }
 
   lends(upstream: string): boolean {
-    return this.of(upstream).leases !== undefined && this.eraOf(upstream) !== 'modern';
+    const { leases, eras } = this.of(upstream);
+    return leases !== undefined && eras.last === 'handshake';
   }
 
   async lease(upstream: string, user: LinkUser, tenant: Tenant): Promise<Lease> {
-    const { leases, supervisor } = this.of(upstream);
-    if (leases !== undefined) {
-      const era = this.eraOf(upstream) ?? (await supervisor.acquire()).peer.era;
-      if (era === 'handshake') return leases.lease(user, tenant);
-    }
+    const { leases, eras } = this.of(upstream);
+    if (leases !== undefined && eras.last === 'handshake') return leases.lease(user, tenant);
     return { link: await this.acquire(upstream, user), release: () => {} };
   }
 
@@ -112,6 +113,7 @@ export class UpstreamPool implements Links {
   }
 
   release(session: string): void {
+    this.users.release(session);
     for (const { sessions, leases, supervisor, shared } of this.upstreams.values()) {
       sessions?.release(session);
       leases?.release(session);
@@ -125,11 +127,6 @@ export class UpstreamPool implements Links {
     );
   }
 
-  private eraOf(upstream: string): Era | undefined {
-    const { eras, supervisor } = this.of(upstream);
-    return eras.known ?? supervisor.link?.peer.era;
-  }
-
   private of(upstream: string): Upstream {
     const found = this.upstreams.get(upstream);
     if (found === undefined) throw new Error(`no upstream ${upstream}`);
@@ -137,7 +134,9 @@ export class UpstreamPool implements Links {
   }
 }
 
-function makeUpstream(options: UpstreamOptions, deps: PoolDeps, events: PoolEvents): Upstream {
+type OwnDeps = PoolDeps & { readonly users: Users };
+
+function makeUpstream(options: UpstreamOptions, deps: OwnDeps, events: PoolEvents): Upstream {
   const { upstream, isolation, dial } = options;
   const own = { ...deps, log: deps.log.child({ upstream }) };
   const eras = new Eras({ startTimeout: options.startTimeout, fixed: options.era }, own);

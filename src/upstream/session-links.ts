@@ -7,10 +7,12 @@ import { backoff } from './backoff.ts';
 import { askOnceMore } from './once-more.ts';
 import type { Openings } from './openings.ts';
 import { restoreEach } from './restoring.ts';
+import type { Users } from './users.ts';
 
 export interface SessionLinksDeps {
   readonly upstream: string;
   readonly openings: Openings;
+  readonly users: Users;
   /** Milliseconds without a call or subscription after which a link is closed. */
   readonly idle: number;
   readonly clock: Clock;
@@ -47,15 +49,16 @@ export class SessionLinks {
 
   acquire(user: LinkUser): Link | Promise<Link> {
     const use = this.useOf(user);
+    if (use === undefined) return Promise.reject(new Fault('upstream_closed'));
     use.usedAt = this.deps.clock.elapsed();
     return use.link ?? this.connect(use);
   }
 
   async subscribe(uri: string, user: LinkUser): Promise<void> {
     const use = this.useOf(user);
-    const source = { acquire: () => this.acquire(user), current: () => use.link };
+    const source = { acquire: () => this.acquire(user), current: () => use?.link };
     await askOnceMore(source, (link) => link.subscribe(uri));
-    use.uris.add(uri);
+    use?.uris.add(uri);
   }
 
   async unsubscribe(uri: string, user: LinkUser): Promise<void> {
@@ -64,7 +67,9 @@ export class SessionLinks {
     await (await use.link).unsubscribe(uri);
   }
 
-  async setLevel(level: string, { session }: LinkUser): Promise<void> {
+  async setLevel(level: string, user: LinkUser): Promise<void> {
+    if (!this.deps.users.admits(user)) return;
+    const { session } = user;
     this.levels.set(session, level);
     const link = this.uses.get(session)?.link;
     if (link !== undefined && !(link instanceof Promise)) await this.tellLevel(session, link);
@@ -89,9 +94,11 @@ export class SessionLinks {
     await Promise.all(this.endings);
   }
 
-  private useOf(user: LinkUser): Use {
+  /** None for a session that was released. */
+  private useOf(user: LinkUser): Use | undefined {
     const known = this.uses.get(user.session);
     if (known !== undefined) return known;
+    if (!this.deps.users.admits(user)) return undefined;
     const ending = new AbortController();
     const use: Use = { user, uris: new Set(), ending, link: undefined, usedAt: 0, failures: 0, stopTimer: () => {} };
     this.uses.set(user.session, use);

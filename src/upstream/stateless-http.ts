@@ -42,8 +42,8 @@ export class StatelessHttp implements Channel {
     return true;
   }
 
-  forget(id: number): void {
-    this.#calls.abort(id);
+  forget(id: number, lingerMs?: number): void {
+    this.#calls.abort(id, lingerMs);
   }
 
   pause(): void {

@@ -9,6 +9,11 @@ export interface TimeLimit {
   end(): void;
 }
 
+/** Not done within the time there was for it. */
+export class TimeOver extends Error {
+  override readonly name = 'TimeOver';
+}
+
 /** Starts a limit of `ms` for opening something; `stopped` is called once if it is reached, which `over` tells, or the outer signal aborts. */
 export function timeLimit(
   clock: Clock,
@@ -22,7 +27,7 @@ export function timeLimit(
     abort.abort(cause);
     stopped();
   };
-  const lift = clock.after(ms, () => stop(new Error(over)));
+  const lift = clock.after(ms, () => stop(new TimeOver(over)));
   const unwanted = () => stop(outer?.reason);
   outer?.addEventListener('abort', unwanted, { once: true });
   if (outer?.aborted === true) unwanted();

@@ -75,6 +75,22 @@ test('an upstream that says nothing to the probe gets its handshake after a thir
   expect(gateway.log.filter(({ event }) => event === 'upstream_unavailable')).toEqual([]);
 });
 
+test('a modern upstream that is not up yet in the time of a probe is tried as one again', async () => {
+  const modern = modernScript({ tools: {} }, calls);
+  let connections = 0;
+  const upstream = await scriptedUpstream({
+    ...modern,
+    'server/discover': (asked) => {
+      connections += 1;
+      if (connections > 1) modern['server/discover']?.(asked);
+    },
+  });
+  const { gateway, called } = await open(upstream, { startTimeout: '900ms' });
+  await called();
+  expect(openings(upstream)).toEqual(['server/discover', 'initialize', 'server/discover', 'server/discover']);
+  expect(gateway.log.filter(({ event }) => event === 'upstream_unavailable')).toEqual([]);
+});
+
 test('an upstream that hangs up on the probe is dialled anew', async () => {
   const path = record.path;
   const gateway = await startGateway({

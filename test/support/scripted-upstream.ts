@@ -20,6 +20,7 @@ export interface ScriptedLink {
   /** Everything it has sent, parsed, in order. */
   readonly heard: readonly Fields[];
   send(message: object | string): void;
+  hangUp(): void;
 }
 
 export interface ScriptedUpstream {
@@ -76,7 +77,7 @@ function linkOver(socket: WebSocket, script: Script): ScriptedLink {
   const heard: Fields[] = [];
   const send: ScriptedLink['send'] = (message) =>
     socket.send(typeof message === 'string' ? message : JSON.stringify(message));
-  const link = { heard, send };
+  const link = { heard, send, hangUp: () => socket.terminate() };
   const methods = new Map(Object.entries(script));
   socket.on('error', () => {});
   socket.on('message', (data) => {

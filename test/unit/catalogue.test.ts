@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import type { Snapshot } from '../../src/catalogue/catalogue.ts';
+import type { SeenPart, Snapshot } from '../../src/catalogue/catalogue.ts';
+import { readList } from '../../src/catalogue/definitions.ts';
 import type { ItemKind } from '../../src/ports/meter.ts';
 import { catalogueOf, part } from '../support/parts.ts';
 
@@ -61,6 +62,22 @@ describe('the catalogue', () => {
     const { version } = catalogue.snapshot;
     expect(catalogue.replace('a', part({ tools: ['t'], instructions: 'Be brief.' }))).toEqual([]);
     expect(catalogue.snapshot.version).toBe(version + 1);
+  });
+
+  it('spells a kept definition anew for handshake clients when its upstream changes its era', () => {
+    const { catalogue } = catalogueOf('a');
+    const tools = readList('{"tools":[{"name":"t","outputSchema":{"type":"string"}}]}', 'tools');
+    const seen = part({});
+    const listed = (era: SeenPart['era']): SeenPart => {
+      return { ...seen, era, lists: { ...seen.lists, tools: tools === 'not_a_list' ? [] : tools.items } };
+    };
+    const spelled = (era: SeenPart['era']) => {
+      catalogue.replace('a', listed(era));
+      return catalogue.snapshot.items.tools.map(({ handshakeText }) => handshakeText);
+    };
+    expect(spelled('handshake')).toEqual(['{"name":"a__t","outputSchema":{"type":"string"}}']);
+    expect(spelled('modern')).toEqual(['{"name":"a__t"}']);
+    expect(spelled('handshake')).toEqual(['{"name":"a__t","outputSchema":{"type":"string"}}']);
   });
 
   it('forgets one upstream and hides no other', () => {

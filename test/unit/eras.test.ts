@@ -3,9 +3,11 @@ import type { Link } from '../../src/ports/link.ts';
 import type { Era } from '../../src/protocol/era.ts';
 import { AnsweredError } from '../../src/protocol/errors.ts';
 import { UnusableUpstream } from '../../src/upstream/discover.ts';
-import { Eras, type Wish } from '../../src/upstream/eras.ts';
+import { Eras } from '../../src/upstream/eras.ts';
 import type { Opening } from '../../src/upstream/link-options.ts';
+import type { Wish } from '../../src/upstream/one-opening.ts';
 import { fakeClock } from '../support/fake-clock.ts';
+import { linkOf } from '../support/fake-link.ts';
 import { recordedLog } from '../support/recorded.ts';
 
 const MINUTE = 60_000;
@@ -40,23 +42,6 @@ function upstream(options: { fixed?: Era; startTimeout?: number; eager?: boolean
       for (const go of waiting.splice(0)) go();
       for (let turn = 0; turn < 20; turn += 1) await Promise.resolve();
     },
-  };
-}
-
-function linkOf(era: Era): Link {
-  return {
-    upstream: 'u',
-    isolation: 'session',
-    peer: { era, protocolVersion: '', capabilities: {}, instructions: undefined },
-    inFlight: 0,
-    mirrors: false,
-    ask: () => Promise.resolve('{}'),
-    relay: () => ({ cancel() {}, sentAt: 0 }),
-    notify() {},
-    subscribe: () => Promise.resolve(),
-    unsubscribe: () => Promise.resolve(),
-    setLevel: () => Promise.resolve(),
-    close: () => Promise.resolve(),
   };
 }
 
@@ -246,4 +231,18 @@ test('where the era is given nothing is ever probed', async () => {
   up.clock.advance(11 * MINUTE);
   await expect(up.open(CATALOGUE)).rejects.toThrow('-32022');
   expect(up.eraTried()).toEqual(['handshake', 'handshake']);
+});
+
+test('what it was found as last is known for ever, also while it has to be found out anew', async () => {
+  const up = handshakeOnly();
+  expect(up.eras.last).toBeUndefined();
+  await up.open();
+  up.serves.set('handshake', new Error('the process exited'));
+  await expect(up.open()).rejects.toThrow('the process exited');
+  expect([up.eras.known, up.eras.last]).toEqual([undefined, 'handshake']);
+  up.serves.set('modern', undefined);
+  await up.open();
+  up.eras.drop();
+  expect([up.eras.known, up.eras.last]).toEqual([undefined, 'modern']);
+  expect(upstream({ fixed: 'modern' }).eras.last).toBe('modern');
 });

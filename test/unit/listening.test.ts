@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { type Notification, readMessage } from '../../src/protocol/envelope.ts';
 import { AnsweredError, Fault } from '../../src/protocol/errors.ts';
 import type { ListenKind } from '../../src/protocol/listen.ts';
@@ -9,8 +9,8 @@ import { recordedLog } from '../support/recorded.ts';
 const ONE = 'note://one';
 const PATIENCE = 120_000;
 
-/** A listening whose line is in the test's hand: each listen it opens, and how to end it. */
-function listening() {
+/** A listening whose line is in the test's hand: each listen it opens, and how to end it. `apart`: each has its own stream. */
+function listening(apart = false) {
   const clock = watchedClock();
   const opened: { id: number; params: string; ended: (error?: Error) => void }[] = [];
   const withdrawn: number[] = [];
@@ -23,7 +23,11 @@ function listening() {
         return id;
       },
       withdraw: (id) => void withdrawn.push(id),
-      wasGiven: () => false,
+      retire(id) {
+        withdrawn.push(id);
+        return apart;
+      },
+      wasGiven: (id) => withdrawn.includes(Number(id)),
       unexpected: (kind) => void told.push(kind),
     },
     events: { listChanged: (kind) => void told.push(kind), updated: (uri) => void told.push(uri) },
@@ -150,4 +154,66 @@ test('closed, it leaves nothing: no timer, nobody who waits, nothing opened', as
   opened[0]?.ended(new Fault('upstream_closed'));
   await turn();
   expect([clock.waits(), opened.length]).toEqual([[], 1]);
+});
+
+describe('what is read of a listen after its replacement was acknowledged', () => {
+  const [TWO, THREE] = ['note://two', 'note://three'];
+  const update = (id: number, uri: string) => notice('notifications/resources/updated', id, { uri });
+  /** Listens to the lists of tools and to ONE, then to TWO as well, then not to ONE any more. */
+  async function replaced(apart: boolean) {
+    const { one, acknowledge, ...rest } = listening(apart);
+    void one.hearLists(['tools', 'prompts']);
+    acknowledge({ toolsListChanged: true, promptsListChanged: true });
+    const first = one.subscribe(ONE);
+    await turn();
+    acknowledge({ toolsListChanged: true, promptsListChanged: true, resourceSubscriptions: [ONE] });
+    await first;
+    const second = one.subscribe(TWO);
+    await turn();
+    acknowledge({ toolsListChanged: true, resourceSubscriptions: [ONE, TWO] });
+    await second;
+    return { one, acknowledge, ...rest };
+  }
+
+  test('counts for a second, where each has a stream of its own', async () => {
+    const { one, clock, told, withdrawn } = await replaced(true);
+    one.notice(update(2, ONE));
+    clock.advance(1000);
+    one.notice(notice('notifications/tools/list_changed', 2, {}));
+    expect(told.splice(0)).toEqual([ONE, 'tools']);
+    clock.advance(1);
+    one.notice(update(2, ONE));
+    one.notice(update(3, TWO));
+    expect(told).toEqual(['late', TWO]);
+    expect(withdrawn).toEqual([1, 2]);
+  });
+
+  test('counts as far as both honor it, and of the last one replaced', async () => {
+    const { one, told, acknowledge } = await replaced(true);
+    one.notice(update(2, TWO));
+    one.notice(notice('notifications/prompts/list_changed', 2, {}));
+    one.notice(update(1, ONE));
+    one.unsubscribe(ONE);
+    await turn();
+    acknowledge({ toolsListChanged: true, resourceSubscriptions: [TWO] });
+    one.notice(update(3, ONE));
+    one.notice(update(2, ONE));
+    expect(told.splice(0)).toEqual(['late', 'late', 'late', 'late', 'late']);
+    one.notice(update(3, TWO));
+    expect(told).toEqual([TWO]);
+  });
+
+  test('is late where all comes in one order', async () => {
+    const { one, told } = await replaced(false);
+    one.notice(update(2, ONE));
+    expect(told).toEqual(['late']);
+  });
+
+  test('is late once nothing is listened to', async () => {
+    const { one, told, opened } = await replaced(true);
+    opened.at(-1)?.ended(error(-32603));
+    one.notice(update(2, ONE));
+    one.notice(update(9, THREE));
+    expect(told).toEqual(['late', 'unknown']);
+  });
 });
