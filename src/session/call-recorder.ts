@@ -3,7 +3,7 @@ import type { Clock } from '../ports/clock.ts';
 import type { Log } from '../ports/log.ts';
 import type { Counter, Gauge, Histogram, Meter, Outcome } from '../ports/meter.ts';
 import type { AuditSink } from '../ports/sink.ts';
-import { field, type Request } from '../protocol/envelope.ts';
+import { field, type Request, stringField } from '../protocol/envelope.ts';
 import { Fault } from '../protocol/errors.ts';
 import { JsonText } from '../protocol/json-text.ts';
 import { METHODS } from './admit.ts';
@@ -67,6 +67,7 @@ export class CallRecorder {
       id: principal.id,
       method: request.method,
       ...(upstream === undefined ? {} : { upstream }),
+      ...askedFor(request),
       decision: 'deny',
       rule,
       argumentKeys: keysOfArguments(request),
@@ -133,6 +134,12 @@ function because(cause: unknown): Readonly<Record<string, unknown>> {
   if (!(cause instanceof Fault)) return { err: cause };
   const below = cause.cause instanceof Error ? { cause: cause.cause.message } : {};
   return { reason: cause.reason, ...below };
+}
+
+/** What a refused request names, in its caller's own words. */
+function askedFor({ text, params }: Request): { readonly target?: string } {
+  const target = stringField(text, params, 'name') ?? stringField(text, params, 'uri');
+  return target === undefined ? {} : { target };
 }
 
 /** At most 64 keys, each cut at 128 characters: the audit line has a bound whatever the caller sends. */

@@ -181,6 +181,18 @@ describe('a vendor’s method that policy denies', () => {
   });
 });
 
+test('what a refused call names is written down as the caller wrote it', async () => {
+  const client = await openAs('some');
+  await client.ask({ ...request('sought', 'tools/call'), params: { name: 'one__"nothing"\n' } });
+  const lines = () =>
+    readFileSync(audit.path, 'utf8')
+      .split('\n')
+      .filter((line) => line.includes('"sought"'));
+  await expect
+    .poll(() => lines().map((line) => JSON.parse(line)))
+    .toEqual([expect.objectContaining({ target: 'one__"nothing"\n', decision: 'deny' })]);
+});
+
 describe('a notification of a client', () => {
   const hint = news('acme/hint');
 
