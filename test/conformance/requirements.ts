@@ -41,6 +41,16 @@ const OBLIGATIONS = {
       'token.scope':
         'The gateway MUST answer a good token that lacks a required scope with 403 and `error="insufficient_scope"`.',
       'token.keys': 'The gateway MUST answer 503, not 401, while it cannot get the keys to judge a token by.',
+      'cert.principal':
+        'The gateway MUST take a caller whose client certificate the configuration names for its principal, until the certificate ends.',
+      'cert.token':
+        'The gateway MUST judge an upgrade that carries a token by the token alone, whatever certificate comes with it.',
+      'cert.unknown':
+        'The gateway MUST take nobody for a principal by a certificate that is unknown, untrusted or over: an upgrade is answered 401, a TCP connection ends unread.',
+      'cert.resumption': 'The gateway MUST NOT resume a TLS session where clients have certificates.',
+      'tls.reload': 'The gateway MUST use a new certificate for new connections, and leave the open ones alone.',
+      'tls.misfit': 'The gateway MUST keep its certificate while what stands in its place does not fit.',
+      'tls.first-line': 'The gateway MUST end a TCP connection whose first line is no request, over TLS too.',
       'est.connections':
         "The gateway MUST refuse an upgrade with 503 while as many as it allows are being verified or open, and with 429 one over the principal's number of sockets.",
       'est.retry-after': 'The gateway MUST send `Retry-After` with every 429 and 503 that refuses an upgrade.',
@@ -58,6 +68,8 @@ const OBLIGATIONS = {
       'ws.frame.binary': 'The gateway MUST close the socket with 1003 on a binary message.',
       'ws.frame.utf8': 'The gateway MUST close the socket with 1007 on text that is not UTF-8.',
       'ws.frame.size': 'The gateway MUST close the socket with 1009 on a message over `limits.maxMessage`.',
+      'ws.frame.members':
+        'The gateway MUST refuse with -32600 a message in which an object it reads has more than 10,000 members.',
       'ws.frame.deflate': 'The gateway MUST NOT negotiate permessage-deflate.',
       'ws.frame.schema':
         "The gateway MUST write each frame, but for an id null and what an upstream put there, as the schema of the session's revision has it.",
@@ -265,7 +277,12 @@ const OBLIGATIONS = {
         "The gateway MUST relay the questions of a modern upstream and the client's results under the keys and in the words they came in, without a `requestState` where the upstream has none.",
       'input.limit':
         'The gateway MUST answer with `at_capacity` where four calls of the session that wait for the client, or may have to, are with that handshake upstream already.',
+      'input.room':
+        'The gateway MUST end the call that has waited longest for its client, a minute at least, where another call needs its place.',
       'input.in-flight': 'The gateway MUST count a call that waits for its client among those in flight.',
+      'input.place': 'The gateway MUST take the request that brings the answers in the place of the call it takes up.',
+      'input.unheard':
+        'The gateway MUST keep at least the last call that ended while its client was away, and no more than four.',
       'input.close':
         'The gateway MUST end the calls that wait for a client whose socket closes, and the connections they are on.',
       'state.sealed':
@@ -274,6 +291,7 @@ const OBLIGATIONS = {
         'The gateway MUST take a `requestState` from the principal it was made for alone, with the params it was made for, and for a call that waits on the same socket alone.',
       'state.once':
         'The gateway MUST take a `requestState` once; a request whose `inputResponses` are malformed spends none.',
+      'state.untaken': 'The gateway MUST NOT take a state for used whose request never reached the upstream.',
       'state.life': 'The gateway MUST NOT take a `requestState` 10 minutes after it was made.',
       'state.gone':
         'The gateway MUST answer a request whose state it does not take with -32602 and `data: {"reason": "state_gone", "retryable": false}`.',
@@ -435,10 +453,14 @@ const OBLIGATIONS = {
         'The gateway MUST find out the era of an upstream with `server/discover`, on a connection that sees no `initialize`, once for all its sessions.',
       'up.handshake':
         'The gateway MUST initialise on a new connection an upstream that answers the probe otherwise than the modern revision demands, hangs up, or says nothing for 3 s, or for a third of its `startTimeout` where that is less.',
+      'up.slow':
+        'The gateway MUST ask an upstream that was silent to the probe and then refuses `initialize` once more as a modern one, with the time that is left.',
       'up.misfit':
         'The gateway MUST NOT send `initialize` to an upstream that refuses the modern revision and names it as supported.',
       'up.again':
         'The gateway MUST find out anew when an upstream denies the era it was found in, and serve it in the other.',
+      'up.unsaid':
+        'The gateway MUST NOT let an upstream ask or state in an answer, across the eras or twice in one key, what only the gateway may: such an answer ends its call with `too_large`.',
       'up.lease':
         'The gateway MUST make each call of a modern client that may be asked on a connection to the handshake upstream that serves no other call, and close that connection unless the call ends with its answer.',
       'up.envelope':
@@ -453,6 +475,7 @@ const OBLIGATIONS = {
         'The gateway MUST hold one `subscriptions/listen` on a connection for all that is subscribed to over it, and end it with the last.',
       'up.listen.change':
         'The gateway MUST open another listen for what has changed meanwhile, and end the one before only once the other is acknowledged.',
+      'up.listen.linger': 'The gateway MUST hear, over HTTP, what is still told on a replaced listen for a second.',
       'up.listen.lists':
         'The gateway MUST listen to changes of the lists that the upstream announces, on one connection for all sessions, before it reads them.',
       'up.listen.again':
@@ -461,6 +484,11 @@ const OBLIGATIONS = {
         'The gateway MUST answer a subscription that the upstream does not acknowledge with -32602, and keep the others.',
       'up.http.post':
         'The gateway MUST send each request as a POST of its own, with `MCP-Protocol-Version`, `Mcp-Method` and, where it names something, `Mcp-Name`, and without a session.',
+      'up.http.params':
+        'The gateway MUST repeat in `Mcp-Param-*` headers the arguments that a tool marks with `x-mcp-header`.',
+      'up.http.params-invalid': 'The gateway MUST leave out tools whose marks are not valid, and name them in its log.',
+      'up.http.params-again':
+        'The gateway MUST list the tools anew when a call is refused for its headers, and send it once more if their marks have changed.',
       'up.http.cancel': 'The gateway MUST cancel a request by closing its stream, and post nothing for it.',
       'up.http.cut':
         'The gateway MUST end a call whose answer is cut off with `upstream_closed`, resume no stream, and go on with the others.',
