@@ -34,15 +34,35 @@ export async function probe(server: ServerConfig, config: Config, deps: Omit<Con
   try {
     const link = await openInTime(server, config, { ...deps, log });
     try {
+      const faults = await secondLinkFaults(server, () => openInTime(server, config, { ...deps, log }), log);
       const ask = (method: string, params?: string) => link.ask(method, params, left());
       const { lists } = await walkUpstream(ask, link.peer.capabilities, { mirrors: link.mirrors, log });
       const took = Math.round(clock.elapsed() - started);
-      return { state: 'found', revision: link.peer.protocolVersion, lists, took, faults: log.faults };
+      return { state: 'found', revision: link.peer.protocolVersion, lists, took, faults: [...faults, ...log.faults] };
     } finally {
       await link.close();
     }
   } catch (error) {
     return { state: 'unreachable', cause: log.explain(error) };
+  }
+}
+
+/**
+ * A module that keeps one server passes alone and fails every call, for the server is taken by the link of the lists. A
+ * second link beside the first shows it; elsewhere it would cost a process or a session to learn nothing.
+ */
+async function secondLinkFaults(
+  server: ServerConfig,
+  open: () => Promise<Link>,
+  log: Remarks,
+): Promise<readonly string[]> {
+  if (server.type !== 'module' || server.isolation === 'shared') return [];
+  try {
+    const second = await open();
+    await second.close();
+    return [];
+  } catch (error) {
+    return [`its function must return a new server for each connection: the second fails (${log.explain(error)})`];
   }
 }
 

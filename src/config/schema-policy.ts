@@ -33,7 +33,7 @@ const rule = z
     claims: says(claimTable.exactOptional(), 'Claims the caller has, with exactly this value or one of these.', '{}'),
     when: says(
       text('a CEL expression').exactOptional(),
-      'CEL over principal, target and arguments that is true.',
+      'CEL over principal, target and arguments that is true; see docs/policy.md.',
       'true',
     ),
     allow: says(targets.exactOptional(), 'What the rule allows.'),

@@ -14,7 +14,10 @@ const breaker = z.strictObject({
 const vendorGlob = text("a glob that matches no method of MCP's own", (value) => !concernsOwnMethod(value));
 
 const common = {
-  isolation: says(oneOf('session', 'shared').prefault('session'), 'One link for each session, or one for all.'),
+  isolation: says(
+    oneOf('session', 'shared').prefault('session'),
+    'One link for each session, or one for all, on which a handshake server can ask nothing.',
+  ),
   prefix: says(
     matching('at most 32 of A-Z, a-z, 0-9, _, . and -', /^[A-Za-z0-9_.-]{0,32}$/).optional(),
     'What public names begin with; empty for none. No two upstreams share one.',
@@ -169,7 +172,7 @@ const module = z.strictObject({
   type: type('module'),
   module: says(
     text('the path of a file'),
-    'module: a file whose default export is a function that returns an MCP server; it runs in this process, and what it does not catch ends the gateway.',
+    'module: a file whose default export is a function that returns a new MCP server for each connection; it runs in this process, and what it does not catch ends the gateway.',
   ),
 });
 

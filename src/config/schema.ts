@@ -87,7 +87,7 @@ const audit = z.strictObject({
       .union([oneOf('stdout', 'off'), file], { error: 'must be stdout, off or { file }' })
       .meta({ kind: 'one of stdout, off, or mapping', scalar: true })
       .prefault('stdout'),
-    'Where decided calls are recorded, one JSON line each.',
+    'Where decided calls are recorded, one JSON line each; see docs/audit.md.',
   ),
   arguments: says(
     oneOf('none', 'keys', 'redacted', 'full').prefault('keys'),
@@ -125,7 +125,7 @@ export const configSchema = z.strictObject({
   mcpServers: serversSchema.prefault({}),
   policy: says(
     policySchema.optional(),
-    'Who may see and use what: required in jwt mode; [] and null deny all.',
+    'Who may see and use what, as docs/policy.md says: required in jwt mode; [] and null deny all.',
     'in anonymous mode: everything is allowed',
   ),
   limits: limitsSchema.prefault({}),

@@ -1,7 +1,8 @@
-/** A fenced block: its language, its text without the fences, and the first line of text before it. */
+/** A fenced block: its language, its text without the fences, and the file it is, where the text before it names one. */
 export interface Fence {
   readonly language: string;
   readonly text: string;
+  readonly file: string | undefined;
 }
 
 export interface Command {
@@ -10,8 +11,12 @@ export interface Command {
   readonly quoted: readonly string[];
 }
 
+/** A block of code or configuration is the file whose name, in backticks, is the last between it and the block before. */
 export function fencesOf(markdown: string): Fence[] {
-  return [...markdown.matchAll(/^```(\w+)\n(.*?)^```$/gms)].map(([, language = '', text = '']) => ({ language, text }));
+  return [...markdown.matchAll(/(.*?)^```(\w+)\n(.*?)^```$/gms)].map(([, before = '', language = '', text = '']) => {
+    const named = [...before.matchAll(/`([\w-]+\.(?:mjs|yaml))`/g)];
+    return { language, text, file: language === 'console' ? undefined : named.at(-1)?.[1] };
+  });
 }
 
 /** The commands of a `console` block: lines after `$ `, each with the lines that follow it. */

@@ -1,12 +1,12 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { closeSync, openSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 import { text } from 'node:stream/consumers';
 
 /** What a person does in one terminal: commands one after the other, variables kept; and in another, servers that run on. */
 export class Terminal {
-  private readonly directory: string;
+  private directory: string;
   private readonly variables = new Map<string, string>();
   private server: { readonly pid: number; readonly closed: Promise<unknown> } | undefined;
 
@@ -14,7 +14,7 @@ export class Terminal {
     this.directory = directory;
   }
 
-  /** Runs a command to its end; the lines of both its outputs. `export NAME=…` sets a variable for later ones. */
+  /** Runs a command to its end; the lines of both its outputs. `export NAME=…` and a last `cd DIR` hold for later ones. */
   async run(command: string): Promise<string[]> {
     const name = /^export (\w+)=/.exec(command)?.[1];
     const value = join(this.directory, 'value');
@@ -26,6 +26,7 @@ export class Terminal {
     });
     const output = await text(child.stdout);
     if (name !== undefined) this.variables.set(name, readFileSync(value, 'utf8'));
+    this.directory = resolve(this.directory, /(?:^|&& )cd (\S+)$/.exec(command)?.[1] ?? '');
     return linesOf(output);
   }
 

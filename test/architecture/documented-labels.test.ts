@@ -1,0 +1,44 @@
+import { readFileSync } from 'node:fs';
+import { expect, test } from 'vitest';
+import type { CertificateFault } from '../../src/auth/client-certificate.ts';
+import { INSTRUMENTS } from '../../src/observe/instruments.ts';
+import type { RefusedReason } from '../../src/ports/verifier.ts';
+import { tableUnder } from '../support/markdown-table.ts';
+
+const rows = new Map(
+  tableUnder(readFileSync('docs/metrics.md', 'utf8'), '| label | values |').map(([label = '', values = '']) => [
+    label,
+    values,
+  ]),
+);
+
+/** Of tokens, then of certificates: a reason that is added to the code without one here does not compile. */
+const REASONS: Readonly<Record<RefusedReason | CertificateFault, true>> = {
+  malformed: true,
+  unknown_issuer: true,
+  bad_signature: true,
+  bad_algorithm: true,
+  unknown_key: true,
+  expired: true,
+  not_yet_valid: true,
+  no_expiry: true,
+  life_too_long: true,
+  wrong_audience: true,
+  missing_claim: true,
+  no_subject: true,
+  certificate_untrusted: true,
+  certificate_expired: true,
+  certificate_unknown: true,
+};
+
+test('the reasons for which a token or certificate is refused are documented, and no other', () => {
+  const [, listed = ''] = /of tokens (.*)$/.exec(rows.get('reason of auth_total') ?? '') ?? [];
+  expect(listed.replace('of certificates ', '').split(/[,;] /)).toEqual(Object.keys(REASONS));
+});
+
+test('every label of an instrument has a row', () => {
+  const said = new Set([...rows.keys()].flatMap((label) => (label.split(' of ')[0] ?? '').split(', ')));
+  const constant = ['hash', 'version', 'node'];
+  const labels = new Set(Object.values(INSTRUMENTS).flatMap((row): readonly string[] => row.labels));
+  expect([...labels].filter((label) => !said.has(label)).sort()).toEqual(constant.sort());
+});

@@ -1,0 +1,7 @@
+// Gives every connection the server it made once, which the gateway's contract forbids.
+import { McpServer } from '@modelcontextprotocol/sdk/server/mcp.js';
+
+const server = new McpServer({ name: 'kept', version: '1.0.0' });
+server.registerTool('nothing', { description: 'Does nothing.' }, () => ({ content: [] }));
+
+export default () => server;
