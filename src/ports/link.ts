@@ -47,16 +47,16 @@ export interface Peer {
 export interface Outgoing {
   readonly message: Request;
   /** What policy judged and the upstream is to see: its original name, the URI. */
-  readonly name?: string;
-  readonly uri?: string;
+  readonly name?: string | undefined;
+  readonly uri?: string | undefined;
   /** Which parameters are said beside the message, where the link says any so. */
   readonly mirrors?: Mirrors | undefined;
   /** Only a modern link sends the rest; a handshake link leaves it out. What the request declares; absent: what the link does. */
-  readonly declares?: ClientCapabilities;
+  readonly declares?: ClientCapabilities | undefined;
   /** The level of the log messages wanted with this request; absent: the link's own. */
-  readonly logLevel?: LogLevel;
+  readonly logLevel?: LogLevel | undefined;
   /** Of a request sent again after `input_required`: the JSON text of `inputResponses` and the upstream's own `requestState`. The message's own are never forwarded. */
-  readonly inputs?: { readonly responses: string | undefined; readonly state: string | undefined };
+  readonly inputs?: { readonly responses: string | undefined; readonly state: string | undefined } | undefined;
 }
 
 export interface Reply {

@@ -3,13 +3,13 @@ import type { Member, ObjectNode } from './json-text.ts';
 
 /** What is written in place of the sender's own. A field the message does not have is never added. */
 export interface Judged {
-  readonly id?: Id;
-  readonly name?: string;
-  readonly uri?: string;
+  readonly id?: Id | undefined;
+  readonly name?: string | undefined;
+  readonly uri?: string | undefined;
   /** Replaces `params._meta.progressToken` of a request, `params.progressToken` of a progress notification. */
-  readonly progressToken?: Id;
+  readonly progressToken?: Id | undefined;
   /** Replaces `params.requestId` of a cancellation. */
-  readonly requestId?: Id;
+  readonly requestId?: Id | undefined;
 }
 
 /** What a request gets on its way to a link besides, whether it had such members or not. JSON texts. */
@@ -31,14 +31,14 @@ interface Edit {
  * judged value, the rest of the text unchanged. The sender's envelope of the modern era is taken out.
  */
 export function rewriteRequest(message: Request, judged: Judged, stamped: Stamped = {}): string {
-  const { params } = message;
+  const { params, text } = message;
   const names = message.method === 'completion/complete' ? field(params, 'ref')?.inner : params;
   const edits: Edit[] = [];
-  put(edits, field(message.root, 'method'), message.method);
-  put(edits, field(message.root, 'id'), judged.id);
-  put(edits, field(names, 'name'), judged.name);
-  put(edits, field(names, 'uri'), judged.uri);
-  put(edits, field(message.meta, 'progressToken'), judged.progressToken);
+  put(edits, text, field(message.root, 'method'), message.method);
+  put(edits, text, field(message.root, 'id'), judged.id);
+  put(edits, text, field(names, 'name'), judged.name);
+  put(edits, text, field(names, 'uri'), judged.uri);
+  put(edits, text, field(message.meta, 'progressToken'), judged.progressToken);
   changeParams(message, stamped, edits);
   changeMeta(message, stamped, edits);
   return splice(message, edits);
@@ -66,8 +66,8 @@ function droppedKeys(method: string, { inputs }: Stamped): ReadonlySet<string> {
 
 function changeParams({ text, root, params, method }: Request, stamped: Stamped, edits: Edit[]): void {
   const { envelope, inputs } = stamped;
-  const meta = envelope === undefined || field(params, '_meta') !== undefined ? [] : [`"_meta":{${envelope}}`];
-  const added = [...meta, ...(inputs ?? [])].join(',');
+  const meta = envelope === undefined || field(params, '_meta') !== undefined ? '' : `"_meta":{${envelope}}`;
+  const added = inputs === undefined || inputs.length === 0 ? meta : [meta, ...inputs].filter(Boolean).join(',');
   if (params !== undefined) return change(text, params, droppedKeys(method, stamped), added, edits);
   const end = root.end - 1;
   if (added !== '') edits.push({ start: end, end, text: `,"params":{${added}}` });
@@ -104,31 +104,34 @@ function change(text: string, node: ObjectNode, dropped: ReadonlySet<string>, ad
 /** The answer as it goes to the one who asked: under its own id, the payload unchanged but for `code`, where given, of its error. */
 export function rewriteResponse(message: Response, id: Id, code?: number): string {
   const edits: Edit[] = [];
-  put(edits, field(message.root, 'id'), id);
-  if (code !== undefined) put(edits, field(message.payload.inner, 'code'), code);
+  put(edits, message.text, field(message.root, 'id'), id);
+  if (code !== undefined) put(edits, message.text, field(message.payload.inner, 'code'), code);
   return splice(message, edits);
 }
 
 /** A notification with the ids it names translated. */
 export function rewriteNotification(message: Message & { kind: 'notification' }, judged: Judged): string {
-  const { params } = message;
+  const { params, text } = message;
   const edits: Edit[] = [];
-  put(edits, field(message.root, 'method'), message.method);
-  put(edits, field(params, 'progressToken'), judged.progressToken);
-  put(edits, field(params, 'requestId'), judged.requestId);
-  put(edits, field(params, 'uri'), judged.uri);
+  put(edits, text, field(message.root, 'method'), message.method);
+  put(edits, text, field(params, 'progressToken'), judged.progressToken);
+  put(edits, text, field(params, 'requestId'), judged.requestId);
+  put(edits, text, field(params, 'uri'), judged.uri);
   return splice(message, edits);
 }
 
-function put(edits: Edit[], member: Member | undefined, value: Id | undefined): void {
-  if (member !== undefined && value !== undefined)
-    edits.push({ start: member.start, end: member.end, text: JSON.stringify(value) });
+/** Nothing where it stands there as it would be written: most texts then stay in few pieces. */
+function put(edits: Edit[], text: string, member: Member | undefined, value: Id | undefined): void {
+  if (member === undefined || value === undefined) return;
+  const { start, end } = member;
+  const spelled = typeof value === 'number' ? String(value) : JSON.stringify(value);
+  if (end - start !== spelled.length || !text.startsWith(spelled, start)) edits.push({ start, end, text: spelled });
 }
 
 /** Edits, which this puts in order, do not overlap. */
 function splice(message: Message, edits: Edit[]): string {
   const { text, root } = message;
-  put(edits, field(root, 'jsonrpc'), '2.0');
+  put(edits, text, field(root, 'jsonrpc'), '2.0');
   edits.sort((a, b) => a.start - b.start);
   let out = '';
   let at = root.start;

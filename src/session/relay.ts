@@ -145,11 +145,7 @@ export function relistedFor(gateway: Pick<Gateway, 'relistTools'>, client: Pick<
 
 /** The request with what policy judged of it. */
 export function outgoing({ request, target: { name, uri, mirrors } }: Turn, extras: Extras): Outgoing {
-  return {
-    message: request,
-    ...(name === undefined ? {} : { name }),
-    ...(uri === undefined ? {} : { uri }),
-    ...(mirrors === undefined ? {} : { mirrors }),
-    ...extras,
-  };
+  const { declares, logLevel, inputs } = extras;
+  const repeated = 'mirrors' in extras ? extras.mirrors : mirrors;
+  return { message: request, name, uri, mirrors: repeated, declares, logLevel, inputs };
 }

@@ -2,6 +2,7 @@ import type { LinkEvents, Outgoing, Peer } from '../ports/link.ts';
 import type { ClientCapabilities } from '../protocol/capabilities.ts';
 import { requestText, resultText } from '../protocol/compose.ts';
 import type { Notification, Request } from '../protocol/envelope.ts';
+import type { Stamped } from '../protocol/rewrite.ts';
 import type { Dialect, Line } from './dialect.ts';
 import { handshake } from './handshake.ts';
 import { tellEvents } from './link-events.ts';
@@ -13,6 +14,9 @@ export interface HandshakeOptions {
   /** Milliseconds for a request that prepares others. */
   readonly startTimeout: number;
 }
+
+/** What a modern client brings of another round means nothing here. */
+const NO_INPUTS: Stamped = { inputs: [] };
 
 /** The era of `initialize` (MCP 2024-10-07 to 2025-11-25): state per link, and a peer that may ask. */
 export class HandshakeDialect implements Dialect {
@@ -48,7 +52,7 @@ export class HandshakeDialect implements Dialect {
   }
 
   relayed(outgoing: Outgoing, id: number): string {
-    return outgoingText(outgoing, id, { inputs: [] });
+    return outgoingText(outgoing, id, NO_INPUTS);
   }
 
   notify(text: string): void {

@@ -7,9 +7,8 @@ import { rewriteRequest, type Stamped } from '../protocol/rewrite.ts';
 
 /** The caller's request as the upstream is to see it: under the link's id, which is also its progress token where the caller has one. */
 export function outgoingText({ message, name, uri }: Outgoing, id: number, stamped: Stamped): string {
-  const token = progressToken(message) === undefined ? {} : { progressToken: id };
-  const judged = { id, ...(name === undefined ? {} : { name }), ...(uri === undefined ? {} : { uri }), ...token };
-  return rewriteRequest(message, judged, stamped);
+  const token = progressToken(message) === undefined ? undefined : id;
+  return rewriteRequest(message, { id, name, uri, progressToken: token }, stamped);
 }
 
 export function aboutOutgoing({ message, name, uri, mirrors }: Outgoing): About {
