@@ -29,6 +29,8 @@ interface Leased {
   readonly ending: AbortController;
   link: Link | undefined;
   tenant: Tenant | undefined;
+  /** Since when it serves none, in monotonic milliseconds. */
+  idleSince: number;
   stopIdle: Cancel;
 }
 
@@ -44,6 +46,7 @@ export class LeasedLinks {
 
   constructor(deps: LeasedLinksDeps) {
     this.deps = deps;
+    deps.openings.places.spare('leased', () => this.spare());
   }
 
   /** Rejects with a Fault: `at_capacity` when all this session's links serve a call. */
@@ -54,7 +57,8 @@ export class LeasedLinks {
     if (idle?.link !== undefined) return this.rent(idle, idle.link, tenant);
     if (own.size >= PER_SESSION) throw new Fault('at_capacity', { retryAfterMs: 1000 });
     const { session } = user;
-    const leased: Leased = { session, ending: new AbortController(), link: undefined, tenant, stopIdle: () => {} };
+    const ending = new AbortController();
+    const leased: Leased = { session, ending, link: undefined, tenant, idleSince: 0, stopIdle: () => {} };
     this.sessions.set(session, own.add(leased));
     const link = await this.open(leased, user);
     return this.rent(leased, link, tenant);
@@ -86,7 +90,6 @@ export class LeasedLinks {
         leased.link = link;
         return link;
       }
-      openings.gone();
       this.closing(link);
       throw new Fault('upstream_closed');
     } catch (cause) {
@@ -107,7 +110,7 @@ export class LeasedLinks {
         return () => {};
       },
       vendor: (notification) => user.vendor(upstream, notification),
-      closed: (cause) => this.lost(leased, cause),
+      closed: (cause, again) => this.lost(leased, cause, again),
     };
   }
 
@@ -128,27 +131,40 @@ export class LeasedLinks {
   private vacate(leased: Leased, clean: boolean): void {
     leased.tenant = undefined;
     if (!clean) return this.end(leased);
+    leased.idleSince = this.deps.clock.elapsed();
     leased.stopIdle = this.deps.clock.after(this.deps.idle, () => this.end(leased));
   }
 
   private end(leased: Leased): void {
     leased.ending.abort(new Error('the session has ended'));
-    const { link } = leased;
-    this.left(leased);
+    const link = this.left(leased);
     if (link !== undefined) this.closing(link);
   }
 
-  /** Not by us: a link that was ended is none of ours any more. */
-  private lost(leased: Leased, cause: Error | undefined): void {
-    if (leased.ending.signal.aborted) return;
-    this.deps.log.warn('session_link_closed', { session: leased.session, err: cause });
-    this.left(leased);
+  /** Closes the link idle for longest, whose ever it is. */
+  private spare(): boolean {
+    const idle = [...this.sessions.values()].flatMap((own) => [...own].filter(({ tenant }) => tenant === undefined));
+    const [longest] = idle.sort((a, b) => a.idleSince - b.idleSince);
+    if (longest !== undefined) this.end(longest);
+    return longest !== undefined;
   }
 
-  private left(leased: Leased): void {
-    if (leased.link !== undefined) this.deps.openings.gone();
+  /** Not by us: a link that was ended is none of ours any more. */
+  private lost(leased: Leased, cause: Error | undefined, again: boolean): void {
+    if (leased.ending.signal.aborted) return;
+    this.deps.log.warn('session_link_closed', { session: leased.session, err: cause });
+    const link = this.left(leased);
+    if (link === undefined) return;
+    // One whose peer forgot it still has answers to wait for, and no process behind it.
+    if (again) this.deps.openings.places.free();
+    else this.closing(link);
+  }
+
+  private left(leased: Leased): Link | undefined {
+    const { link } = leased;
     leased.link = undefined;
     this.forget(leased);
+    return link;
   }
 
   private forget(leased: Leased): void {
@@ -159,7 +175,9 @@ export class LeasedLinks {
   }
 
   private closing(link: Link): void {
-    const ending = link.close().finally(() => this.endings.delete(ending));
+    const closed = link.close();
+    this.deps.openings.places.leaves(closed);
+    const ending = closed.finally(() => this.endings.delete(ending));
     this.endings.add(ending);
   }
 }

@@ -5,6 +5,7 @@ import type { Gauge } from '../ports/meter.ts';
 import type { ClientCapabilities } from '../protocol/capabilities.ts';
 import { Fault } from '../protocol/errors.ts';
 import { Breaker, type BreakerLimits } from './breaker.ts';
+import { Places } from './places.ts';
 
 export interface OpeningsDeps {
   /** Links of sessions' own at once, those being opened included. */
@@ -26,45 +27,76 @@ export interface Wanted {
 
 /** Opens the links of sessions' own to one upstream, within its cap and its breaker. */
 export class Openings {
+  readonly places: Places;
   private readonly deps: OpeningsDeps;
   private readonly breaker: Breaker;
-  private open = 0;
 
   constructor(deps: OpeningsDeps) {
     this.deps = deps;
+    this.places = new Places(deps);
     this.breaker = new Breaker(deps.breaker);
   }
 
-  /** Rejects with a Fault. Once it has resolved, `gone` must be called when the link has ended. */
-  async link({ session, events, capabilities, signal }: Wanted): Promise<Link> {
-    const { clock, maxLinks, log } = this.deps;
-    const wait = this.breaker.wait(clock.elapsed());
-    if (wait > 0) throw new Fault('upstream_unavailable', { retryAfterMs: wait });
-    if (this.open >= maxLinks) throw new Fault('at_capacity', { retryAfterMs: 1000 });
-    this.count(1);
-    this.breaker.started();
+  /** Rejects with a Fault. Once it has resolved, the link has a place, which is to be given back when the link ends. */
+  async link(wanted: Wanted): Promise<Link> {
+    const { session, capabilities, signal } = wanted;
+    this.refuseWhileBroken();
+    this.mustBeSayable(session, capabilities);
+    if (!(await this.places.take(signal))) {
+      throw signal.aborted ? new Fault('upstream_closed') : new Fault('at_capacity', { retryAfterMs: 1000 });
+    }
     try {
-      const link = await this.deps.open(events, capabilities, signal);
-      this.breaker.connected();
-      return link;
+      return await this.attempt(wanted);
     } catch (cause) {
-      this.count(-1);
-      if (signal.aborted) {
-        this.breaker.abandoned();
-        throw new Fault('upstream_closed');
-      }
-      this.breaker.failed(clock.elapsed());
-      log.warn('session_link_failed', { session, err: cause });
-      throw new Fault('upstream_unavailable', { cause, retryAfterMs: this.breaker.wait(clock.elapsed()) });
+      this.places.free();
+      throw cause;
     }
   }
 
-  gone(): void {
-    this.count(-1);
+  private async attempt({ session, events, capabilities, signal }: Wanted): Promise<Link> {
+    const { breaker } = this;
+    // Anew: the place may have been waited for.
+    this.refuseWhileBroken();
+    breaker.started();
+    try {
+      const link = await this.deps.open(events, capabilities, signal);
+      breaker.connected();
+      return link;
+    } catch (cause) {
+      if (!signal.aborted && !isOwn(cause)) throw this.failed(session, cause);
+      breaker.abandoned();
+      throw signal.aborted ? new Fault('upstream_closed') : this.broken(session, cause);
+    }
   }
 
-  private count(change: 1 | -1): void {
-    this.open += change;
-    this.deps.links.add(change);
+  private refuseWhileBroken(): void {
+    const wait = this.breaker.wait(this.deps.clock.elapsed());
+    if (wait > 0) throw new Fault('upstream_unavailable', { retryAfterMs: wait });
   }
+
+  /** What a client declared and no link can say is no attempt, and nothing an upstream could be blamed for. */
+  private mustBeSayable(session: string, capabilities: ClientCapabilities): void {
+    try {
+      JSON.stringify(capabilities);
+    } catch (cause) {
+      throw this.broken(session, cause);
+    }
+  }
+
+  private failed(session: string, cause: unknown): Fault {
+    const { clock, log } = this.deps;
+    this.breaker.failed(clock.elapsed());
+    log.warn('session_link_failed', { session, err: cause });
+    return new Fault('upstream_unavailable', { cause, retryAfterMs: this.breaker.wait(clock.elapsed()) });
+  }
+
+  private broken(session: string, cause: unknown): Fault {
+    this.deps.log.error('session_link_broken', { session, err: cause });
+    return new Fault('internal', { cause });
+  }
+}
+
+/** A throw of the gateway's own code. Those of Node about what it was given, which an upstream may have said, bear a code. */
+function isOwn(cause: unknown): boolean {
+  return (cause instanceof RangeError || cause instanceof TypeError) && !('code' in cause);
 }

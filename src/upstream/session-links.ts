@@ -1,4 +1,4 @@
-import type { Cancel, Clock } from '../ports/clock.ts';
+import type { Clock } from '../ports/clock.ts';
 import type { Link, LinkEvents, LinkUser } from '../ports/link.ts';
 import type { Log } from '../ports/log.ts';
 import type { ListKind } from '../ports/meter.ts';
@@ -7,6 +7,7 @@ import { backoff } from './backoff.ts';
 import { askOnceMore } from './once-more.ts';
 import type { Openings } from './openings.ts';
 import { restoreEach } from './restoring.ts';
+import { isIdle, newUse, type Use } from './session-use.ts';
 import type { Users } from './users.ts';
 
 export interface SessionLinksDeps {
@@ -22,18 +23,6 @@ export interface SessionLinksDeps {
   readonly listChanged: (kind: ListKind) => void;
 }
 
-/** One session's use of this upstream: its link while it has one, its subscriptions across links. */
-interface Use {
-  readonly user: LinkUser;
-  readonly uris: Set<string>;
-  /** Ends an attempt under way with the use. */
-  readonly ending: AbortController;
-  link: Link | Promise<Link> | undefined;
-  usedAt: number;
-  failures: number;
-  stopTimer: Cancel;
-}
-
 /** The links of one upstream with `isolation: session`: each session its own, opened on first use, never lent. */
 export class SessionLinks {
   private readonly deps: SessionLinksDeps;
@@ -45,6 +34,7 @@ export class SessionLinks {
 
   constructor(deps: SessionLinksDeps) {
     this.deps = deps;
+    deps.openings.places.spare('own', () => this.spare());
   }
 
   acquire(user: LinkUser): Link | Promise<Link> {
@@ -56,9 +46,15 @@ export class SessionLinks {
 
   async subscribe(uri: string, user: LinkUser): Promise<void> {
     const use = this.useOf(user);
-    const source = { acquire: () => this.acquire(user), current: () => use?.link };
-    await askOnceMore(source, (link) => link.subscribe(uri));
-    use?.uris.add(uri);
+    if (use === undefined) throw new Fault('upstream_closed');
+    const source = { acquire: () => this.acquire(user), current: () => use.link };
+    use.subscribing += 1;
+    try {
+      await askOnceMore(source, (link) => link.subscribe(uri));
+      use.uris.add(uri);
+    } finally {
+      use.subscribing -= 1;
+    }
   }
 
   async unsubscribe(uri: string, user: LinkUser): Promise<void> {
@@ -91,7 +87,8 @@ export class SessionLinks {
   /** Resolves when nothing is left, also of links whose session was released before. */
   async close(): Promise<void> {
     for (const use of this.uses.values()) this.end(use);
-    await Promise.all(this.endings);
+    // The end of an opening may be the beginning of a close.
+    while (this.endings.size > 0) await Promise.all(this.endings);
   }
 
   /** None for a session that was released. */
@@ -99,8 +96,7 @@ export class SessionLinks {
     const known = this.uses.get(user.session);
     if (known !== undefined) return known;
     if (!this.deps.users.admits(user)) return undefined;
-    const ending = new AbortController();
-    const use: Use = { user, uris: new Set(), ending, link: undefined, usedAt: 0, failures: 0, stopTimer: () => {} };
+    const use = newUse(user);
     this.uses.set(user.session, use);
     return use;
   }
@@ -127,7 +123,7 @@ export class SessionLinks {
       asked: (question) => user.asked(question),
       notified: (notification) => user.notified(notification),
       vendor: (notification) => user.vendor(upstream, notification),
-      closed: (cause) => this.lost(use, cause),
+      closed: (cause, again) => this.lost(use, cause, again),
     };
     const { session, capabilities } = user;
     return openings.link({ session, events, capabilities, signal: ending.signal });
@@ -135,8 +131,7 @@ export class SessionLinks {
 
   private connected(use: Use, link: Link): Link {
     if (this.uses.get(use.user.session) !== use) {
-      this.deps.openings.gone();
-      void link.close();
+      this.closing(link);
       throw new Fault('upstream_closed');
     }
     use.link = link;
@@ -162,11 +157,14 @@ export class SessionLinks {
     throw cause;
   }
 
-  private lost(use: Use, cause: Error | undefined): void {
+  private lost(use: Use, cause: Error | undefined, again: boolean): void {
     const { session } = use.user;
-    if (this.uses.get(session) !== use || use.link === undefined) return;
-    this.deps.openings.gone();
+    const { link } = use;
+    if (this.uses.get(session) !== use || link === undefined || link instanceof Promise) return;
     use.link = undefined;
+    // One whose peer forgot it still has answers to wait for, and no process behind it.
+    if (again) this.deps.openings.places.free();
+    else this.closing(link);
     use.failures += 1;
     use.stopTimer();
     this.deps.log.warn('session_link_closed', { session, err: cause });
@@ -199,30 +197,43 @@ export class SessionLinks {
     const { clock, idle } = this.deps;
     use.stopTimer = clock.after(wait, () => {
       const left = use.usedAt + idle - clock.elapsed();
-      if (link.inFlight > 0 || use.uris.size > 0) this.watchIdle(use, link, idle);
+      if (!isIdle(use)) this.watchIdle(use, link, idle);
       else if (left > 0) this.watchIdle(use, link, left);
-      else {
-        this.end(use);
-        use.user.linkClosed(this.deps.upstream);
-      }
+      else this.reap(use);
     });
+  }
+
+  /** Closes the idle link unused for longest. */
+  private spare(): boolean {
+    const [longest] = [...this.uses.values()].filter(isIdle).sort((a, b) => a.usedAt - b.usedAt);
+    if (longest !== undefined) this.reap(longest);
+    return longest !== undefined;
+  }
+
+  private reap(use: Use): void {
+    this.end(use);
+    use.user.linkClosed(this.deps.upstream);
   }
 
   private end(use: Use): void {
     use.stopTimer();
     use.ending.abort(new Error('the session has ended'));
     this.uses.delete(use.user.session);
-    if (use.link === undefined) return;
-    const ending = this.closeLink(use.link).finally(() => this.endings.delete(ending));
-    this.endings.add(ending);
+    const { link } = use;
+    if (link instanceof Promise) this.awaited(link.then(nothing, nothing));
+    else if (link !== undefined) this.closing(link);
   }
 
-  private async closeLink(link: Link | Promise<Link>): Promise<void> {
-    try {
-      await (await link).close();
-      this.deps.openings.gone();
-    } catch {
-      // A link that failed to open has released everything itself.
-    }
+  private closing(link: Link): void {
+    const closed = link.close();
+    this.deps.openings.places.leaves(closed);
+    this.awaited(closed.catch(nothing));
+  }
+
+  private awaited(end: Promise<void>): void {
+    const ending = end.finally(() => this.endings.delete(ending));
+    this.endings.add(ending);
   }
 }
+
+function nothing(): void {}

@@ -71,6 +71,8 @@ describe('isolation: session', () => {
     const narrow = await startGateway({ mcpServers: { up: stdioUpstream('plain.mjs', [], { maxLinks: 1 }) } });
     const [one, two] = [await openRaw(narrow.url), await openRaw(narrow.url)];
     expect(await one.ask(toolCall(1, 'up__echo', { text: 'in' }))).toEqual(textAnswer(1, 'in'));
+    one.send(toolCall(2, 'up__wait'));
+    await one.barrier();
     const data = { reason: 'at_capacity', retryable: true, retryAfterMs: 1000 };
     const refused = errorAnswer(1, -32603, 'The gateway is at capacity', data);
     expect(await two.ask(toolCall(1, 'up__echo'))).toEqual(refused);

@@ -1,43 +1,7 @@
-import { resolve } from 'node:path';
-import { describe, expect, onTestFinished, test } from 'vitest';
-import { loadConfigText } from '../../src/config/load.ts';
-import { systemClock } from '../../src/observe/clock.ts';
-import type { LinkUser, Tenant } from '../../src/ports/link.ts';
-import { upstreamOptions } from '../../src/upstream/configured.ts';
-import { UpstreamPool } from '../../src/upstream/pool.ts';
+import { describe, expect, test } from 'vitest';
 import { modernScript } from '../support/modern-script.ts';
-import { recordedLog, recordedMeter } from '../support/recorded.ts';
-import { type Asked, offering, type Script, scriptedUpstream } from '../support/scripted-upstream.ts';
-
-const nothing = () => {};
-const user: LinkUser = {
-  session: 's',
-  capabilities: {},
-  updated: nothing,
-  logged: nothing,
-  listChanged: nothing,
-  linkClosed: nothing,
-  asked: () => nothing,
-  notified: nothing,
-  vendor: nothing,
-};
-const tenant: Tenant = { asked: () => nothing, logged: nothing };
-
-async function openPool(script: Script, more: object = {}) {
-  const upstream = await scriptedUpstream(script, { ...more });
-  const text = JSON.stringify({ auth: { mode: 'anonymous' }, mcpServers: { up: upstream.entry } });
-  const loaded = loadConfigText(text, resolve('config/test.yaml'), {});
-  if (!loaded.ok) throw new Error(loaded.problems.join('\n'));
-  const deps = { clock: systemClock(), log: recordedLog(), meter: recordedMeter() };
-  const options = upstreamOptions(loaded.config, { ...deps, environment: {}, atExit: () => nothing });
-  const events = { up: nothing, down: nothing, listChanged: nothing, updated: nothing };
-  const pool = new UpstreamPool(options, { ...deps, random: Math.random }, events);
-  onTestFinished(() => pool.close());
-  pool.start();
-  const known = () => expect.poll(() => pool.catalogueLink('up')).toBeDefined();
-  const links = () => deps.meter.read('links', { upstream: 'up', isolation: 'session' });
-  return { pool, upstream, known, links, events: () => deps.log.lines.map(({ event }) => event) };
-}
+import { openPool, tenant, user } from '../support/opened-pool.ts';
+import { type Asked, offering, type Script } from '../support/scripted-upstream.ts';
 
 const initialized = ({ result }: Asked) =>
   result({ protocolVersion: '2025-11-25', capabilities: {}, serverInfo: { name: 'up', version: '1' } });
