@@ -1,5 +1,3 @@
-import { nestsDeeper } from './json-text.ts';
-
 export type JsonValue = string | number | boolean | null | JsonValue[] | JsonObject;
 
 export interface JsonObject {
@@ -75,8 +73,22 @@ function carriedMember(capabilities: unknown, name: keyof Extensions, room: { ke
 
 /** Bytes of JSON text; infinite for what nests too deep. */
 function sizeOf(key: string, value: JsonValue): number {
-  const text = JSON.stringify({ [key]: value });
-  return nestsDeeper(text, MAX_DEPTH + 1) ? Number.POSITIVE_INFINITY : new TextEncoder().encode(text).length;
+  if (isDeep(value)) return Number.POSITIVE_INFINITY;
+  return new TextEncoder().encode(JSON.stringify({ [key]: value })).length;
+}
+
+/** Level by level: what nests too deep must not be walked by recursion, as writing it does. */
+function isDeep(value: JsonValue): boolean {
+  let level: JsonValue[] = [value];
+  for (let depth = 0; depth < MAX_DEPTH; depth += 1) {
+    level = level.flatMap((each) => (isNested(each) ? Object.values(each) : [])).filter(isNested);
+    if (level.length === 0) return false;
+  }
+  return true;
+}
+
+function isNested(value: JsonValue): value is JsonObject | JsonValue[] {
+  return typeof value === 'object' && value !== null;
 }
 
 function isJsonObject(value: unknown): value is JsonObject {

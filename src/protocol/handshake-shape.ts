@@ -1,6 +1,7 @@
+import { answeredError } from './answered-error.ts';
 import { errorText, resultText } from './compose.ts';
-import { decoded, field, type Id, numberField, type Response, stringField } from './envelope.ts';
-import { INVALID_PARAMS, RESOURCE_NOT_FOUND, wireErrorOf } from './errors.ts';
+import { field, type Id, numberField, type Response, stringField } from './envelope.ts';
+import { INVALID_PARAMS, RESOURCE_NOT_FOUND } from './errors.ts';
 import { JsonText } from './json-text.ts';
 import { withoutMember } from './members.ts';
 import { MISSING_CAPABILITY } from './need.ts';
@@ -34,7 +35,7 @@ function handshakeError(response: Response, method: string, id: Id): string {
   const code = numberField(text, payload.inner, 'code');
   if (code === INVALID_PARAMS && method === 'resources/read') return rewriteResponse(response, id, RESOURCE_NOT_FOUND);
   if (code !== MISSING_CAPABILITY) return rewriteResponse(response, id);
-  const { message } = wireErrorOf(decoded(text, payload));
+  const { message } = answeredError(response);
   return errorText(id, { code: INVALID_PARAMS, message });
 }
 

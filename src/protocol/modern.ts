@@ -2,6 +2,7 @@ import { field, type Id, type Request, type Response, stringField } from './enve
 import { MODERN_VERSION_KEY, MODERN_VERSIONS } from './era.ts';
 import { INVALID_PARAMS, RESOURCE_NOT_FOUND, type WireError } from './errors.ts';
 import { GATEWAY_NAME, GATEWAY_VERSION } from './gateway-info.ts';
+import { isModest } from './modest.ts';
 import { rewriteResponse } from './rewrite.ts';
 
 export const HEADER_MISMATCH = -32020;
@@ -26,9 +27,8 @@ export function envelopeProblem({ text, meta }: Request): WireError | undefined 
   if (version === undefined) return missing(MODERN_VERSION_KEY);
   if (!MODERN_VERSIONS.some((supported) => supported === version)) return unsupportedVersion(version);
   const capabilities = field(meta, CAPABILITIES_KEY);
-  return capabilities !== undefined && text.charCodeAt(capabilities.start) === 0x7b
-    ? undefined
-    : missing(CAPABILITIES_KEY);
+  if (capabilities === undefined || text.charCodeAt(capabilities.start) !== 0x7b) return missing(CAPABILITIES_KEY);
+  return isModest(text, capabilities) ? undefined : IMMODEST;
 }
 
 /** Also the answer to `initialize` on a socket that has spoken this era. */
@@ -85,6 +85,12 @@ const CACHED: readonly Field[] = [...COMPLETE, ['ttlMs', '0'], ['cacheScope', '"
 function fieldsOf(method: string): readonly Field[] {
   return CACHEABLE.has(method) ? CACHED : COMPLETE;
 }
+
+/** Also the answer to an `initialize` that declares so much. */
+export const IMMODEST: WireError = {
+  code: INVALID_PARAMS,
+  message: 'Invalid params: the capabilities are too large or nested too deeply',
+};
 
 function missing(key: string): WireError {
   return { code: INVALID_PARAMS, message: `Invalid params: _meta must hold ${key}` };

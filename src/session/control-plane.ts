@@ -1,6 +1,8 @@
 import type { ServerCapabilities } from '../protocol/capabilities.ts';
 import { errorText, resultText } from '../protocol/compose.ts';
 import { decoded, field, type Id, type Request } from '../protocol/envelope.ts';
+import { IMMODEST } from '../protocol/modern.ts';
+import { isModest } from '../protocol/modest.ts';
 import { type ControlAnswer, type ControlHandlers, HandshakeAdapter } from './handshake-adapter.ts';
 
 export interface Announcement {
@@ -35,6 +37,9 @@ export class ControlPlane {
 
   /** Makes the SDK session that announces this and gives it the `initialize` request. */
   async initialize(announcement: Announcement, request: Request): Promise<void> {
+    const declared = field(request.params, 'capabilities');
+    if (declared !== undefined && !isModest(request.text, declared))
+      return this.answered(request, errorText(request.id, IMMODEST), false);
     const adapter = new HandshakeAdapter(announcement, this.handlers, (inner, answer) => this.answer(inner, answer));
     await adapter.open();
     this.adapter = adapter;

@@ -3,7 +3,7 @@ import type { Lease, Link, Links, LinkUser, Question, Relayed, Reply, Tenant, Wi
 import type { Log } from '../ports/log.ts';
 import type { Notification, Response } from '../protocol/envelope.ts';
 import type { Era } from '../protocol/era.ts';
-import { asFault, type Fault, METHOD_NOT_FOUND, type WireError } from '../protocol/errors.ts';
+import { asFault, Fault, faultError, METHOD_NOT_FOUND, type WireError } from '../protocol/errors.ts';
 import { inputRequiredText } from '../protocol/input-required.ts';
 import { type LogLevel, reaches } from '../protocol/log-level.ts';
 import { isMet, missingCapability, needOf, questionRefusal } from '../protocol/need.ts';
@@ -71,10 +71,10 @@ export class LeasedCall implements Reply, Tenant, Unanswered {
   }
 
   start(): void {
-    this.deps.links.lease(this.upstream, this.deps.user, this).then(
-      (lease) => this.begin(lease),
-      (cause: unknown) => this.notLent(asFault(cause)),
-    );
+    this.deps.links
+      .lease(this.upstream, this.deps.user, this)
+      .then((lease) => this.begin(lease))
+      .catch((cause: unknown) => this.notLent(asFault(cause)));
   }
 
   /** The client sends the request again. What nobody asked for is ignored; what it leaves unanswered is asked anew. */
@@ -136,8 +136,7 @@ export class LeasedCall implements Reply, Tenant, Unanswered {
     const need = needOf(request);
     const declared = need !== undefined && isMet(need, this.said.declares);
     if (declared && !this.over) {
-      queueMicrotask(() => this.surface());
-      return this.questions.add(question);
+      return this.add(question);
     }
     question.refuse(questionRefusal(request, this.said.declares) ?? NO_CALL);
     if (need !== undefined && need.capability !== 'roots' && this.relayed !== undefined)
@@ -170,7 +169,21 @@ export class LeasedCall implements Reply, Tenant, Unanswered {
     const { link } = lease;
     this.deps.ready(link, this.extras.logLevel);
     this.relayed = link.relay(outgoing(this.turn, this.extras), this);
-    queueMicrotask(() => this.surface());
+    this.surfaceSoon();
+  }
+
+  private add(question: Question): Withdraw {
+    const withdraw = this.questions.add(question);
+    if (withdraw === undefined) question.refuse(faultError(new Fault('too_large')));
+    else this.surfaceSoon();
+    return withdraw ?? (() => {});
+  }
+
+  /** What comes at once is asked at once. */
+  private surfaceSoon(): void {
+    Promise.resolve()
+      .then(() => this.surface())
+      .catch((cause: unknown) => this.ends(false, (turn) => turn.fail(asFault(cause))));
   }
 
   /** Answers the request that waits with what the upstream asks, and waits for the client in its place. */

@@ -1,13 +1,15 @@
 import type { SealPurpose } from '../ports/seal.ts';
+import { answeredError } from '../protocol/answered-error.ts';
 import { errorText, resultText } from '../protocol/compose.ts';
-import { decoded, numberField, type Response } from '../protocol/envelope.ts';
+import { numberField, type Response } from '../protocol/envelope.ts';
 import type { Era } from '../protocol/era.ts';
-import { Fault, faultError, type WireError, wireErrorOf } from '../protocol/errors.ts';
+import { Fault, faultError, type WireError } from '../protocol/errors.ts';
 import {
   type InputRequests,
   inputRequestsOf,
   inputRequiredText,
   isInputRequired,
+  mayAskBack,
   needOfInput,
   requestStateOf,
 } from '../protocol/input-required.ts';
@@ -31,9 +33,9 @@ export interface Answering {
 /** An upstream's answer as a modern client reads it: where the upstream needs more of the client, as questions under our own state. */
 export function spellModern(response: Response, answering: Answering): Spelled {
   const { id, method } = answering.turn.request;
+  const mayAsk = answering.era === 'modern' && mayAskBack(method);
   const code = codeOf(response);
-  if (isInputRequired(response))
-    return answering.era === 'modern' ? questions(response, answering) : refused(answering.turn, MISFIT);
+  if (isInputRequired(response)) return mayAsk ? questions(response, answering) : refused(answering.turn, MISFIT);
   if (code === URL_ELICITATION_REQUIRED) return visits(response, answering);
   if (code !== undefined && OF_LINKS.includes(code)) return refused(answering.turn, MISFIT);
   return { frame: modernAnswer(response, method, id), outcome: outcomeOf(response) };
@@ -52,8 +54,7 @@ function questions(response: Response, { turn, said, seal }: Answering): Spelled
 
 /** Pages a handshake upstream wants visited before the call is made again (MCP 2025-11-25, -32042). */
 function visits(response: Response, { turn, said, seal }: Answering): Spelled {
-  const { text, payload } = response;
-  const asked = urlElicitations(wireErrorOf(decoded(text, payload)));
+  const asked = urlElicitations(answeredError(response));
   const refusal = refusalOf(asked, said);
   if (asked === undefined || refusal !== undefined) return refused(turn, refusal ?? MISFIT);
   return { frame: inputRequiredText(turn.request.id, asked, seal('again', '')), outcome: 'input_required' };

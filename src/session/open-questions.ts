@@ -6,6 +6,9 @@ import type { InputRequest, InputRequests } from '../protocol/input-required.ts'
 import { withMember, withoutMember } from '../protocol/members.ts';
 import { isMet, type Need, needOf } from '../protocol/need.ts';
 
+/** UTF-16 units of all that one call asks at a time: they come in one answer. */
+const MAX_LENGTH = 4 * 1024 * 1024;
+
 /** What an upstream has asked for one call and has no answer to yet, by the keys a modern client knows it by: `g1`, `g2`, … */
 export class OpenQuestions {
   private readonly depth: number;
@@ -20,7 +23,10 @@ export class OpenQuestions {
     return this.open.size;
   }
 
-  add(question: Question): Withdraw {
+  /** Undefined where it would be too much to be put into one answer. */
+  add(question: Question): Withdraw | undefined {
+    const open = [...this.open.values(), question];
+    if (open.reduce((sum, { request }) => sum + request.text.length, 0) > MAX_LENGTH) return undefined;
     this.last += 1;
     const key = `g${this.last}`;
     this.open.set(key, question);

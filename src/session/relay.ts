@@ -65,10 +65,7 @@ export class RelayedCall implements Reply, Unanswered {
   start(): void {
     const link = this.deps.links.acquire(this.turn.target.upstream, this.deps.user);
     if (!(link instanceof Promise)) return this.forward(link);
-    link.then(
-      (ready) => this.forward(ready),
-      (cause: unknown) => this.untaken(asFault(cause)),
-    );
+    link.then((ready) => this.forward(ready)).catch((cause: unknown) => this.untaken(asFault(cause)));
   }
 
   answered(response: Response, receivedAt: number): void {

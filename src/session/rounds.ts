@@ -1,10 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import type { Cancel, Clock } from '../ports/clock.ts';
 import type { Outgoing, Question, Withdraw } from '../ports/link.ts';
+import { answeredError } from '../protocol/answered-error.ts';
 import type { ClientCapabilities } from '../protocol/capabilities.ts';
 import { requestText } from '../protocol/compose.ts';
-import { decoded, type Request, type Response, readMessage } from '../protocol/envelope.ts';
-import { Fault, type WireError, wireErrorOf } from '../protocol/errors.ts';
+import { type Request, type Response, readMessage } from '../protocol/envelope.ts';
+import { Fault, type WireError } from '../protocol/errors.ts';
 import { type InputRequest, inputRequestsOf, needOfInput, requestStateOf } from '../protocol/input-required.ts';
 import { hasMember, withMember } from '../protocol/members.ts';
 import { isMet } from '../protocol/need.ts';
@@ -138,7 +139,7 @@ function questionTo(
     answer: (response) => {
       const { text, payload } = response;
       if (response.outcome === 'result') answered(text.slice(payload.start, payload.end));
-      else refused(wireErrorOf(decoded(text, payload)));
+      else refused(answeredError(response));
     },
     refuse: refused,
     progress: () => {},

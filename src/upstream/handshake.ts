@@ -4,6 +4,7 @@ import type { ClientCapabilities } from '../protocol/capabilities.ts';
 import { notificationText } from '../protocol/compose.ts';
 import { HANDSHAKE_VERSIONS, LATEST_HANDSHAKE } from '../protocol/era.ts';
 import { GATEWAY_NAME, GATEWAY_VERSION } from '../protocol/gateway-info.ts';
+import { modest } from './discover.ts';
 
 const InitializeResult = z.object({
   protocolVersion: z.enum(HANDSHAKE_VERSIONS),
@@ -22,7 +23,7 @@ export async function handshake(
 ): Promise<Peer> {
   const clientInfo = { name: GATEWAY_NAME, version: GATEWAY_VERSION };
   const params = { protocolVersion: LATEST_HANDSHAKE, capabilities, clientInfo };
-  const answer = InitializeResult.safeParse(JSON.parse(await ask('initialize', JSON.stringify(params))));
+  const answer = InitializeResult.safeParse(JSON.parse(modest(await ask('initialize', JSON.stringify(params)))));
   if (!answer.success) throw new Error('the answer to initialize is not one of a handshake revision');
   send(notificationText('notifications/initialized'));
   const { protocolVersion, instructions } = answer.data;

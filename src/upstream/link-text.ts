@@ -1,7 +1,8 @@
 import type { Outgoing } from '../ports/link.ts';
 import type { About } from '../ports/transport.ts';
-import { decoded, progressToken, type Response } from '../protocol/envelope.ts';
-import { AnsweredError, wireErrorOf } from '../protocol/errors.ts';
+import { answeredError } from '../protocol/answered-error.ts';
+import { progressToken, type Response } from '../protocol/envelope.ts';
+import { AnsweredError } from '../protocol/errors.ts';
 import { mirroredValues } from '../protocol/mirrored-values.ts';
 import { rewriteRequest, type Stamped } from '../protocol/rewrite.ts';
 
@@ -20,5 +21,5 @@ export function aboutOutgoing({ message, name, uri, mirrors }: Outgoing): About 
 export function settle(response: Response, resolve: (result: string) => void, reject: (error: Error) => void): void {
   const { text, payload } = response;
   if (response.outcome === 'result') resolve(text.slice(payload.start, payload.end));
-  else reject(new AnsweredError(wireErrorOf(decoded(text, payload))));
+  else reject(new AnsweredError(answeredError(response)));
 }

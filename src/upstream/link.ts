@@ -182,8 +182,13 @@ class TextLink implements Link, Receiver {
     const pending = line.pending.take(response.id);
     if (pending === undefined) return line.unexpected(line.wasGiven(response.id) ? 'late' : 'unknown');
     const disowned = line.state === 'live' ? this.dialect.disowned(response) : undefined;
-    if (disowned === undefined) pending.answered(response, receivedAt);
-    else pending.failed(disowned, false);
+    if (disowned !== undefined) return pending.failed(disowned, false);
+    try {
+      pending.answered(response, receivedAt);
+    } catch (cause) {
+      this.deps.log.error('upstream_message_failed', { err: cause });
+      pending.failed(new Fault('internal', { cause }), false);
+    }
   }
 
   private request(request: Request): void {
