@@ -7,6 +7,7 @@ import type { ListKind } from '../ports/meter.ts';
 import { type ClientCapabilities, carriedCapabilities, NO_CAPABILITIES } from '../protocol/capabilities.ts';
 import { decoded, field, type Notification, type Request, type Response } from '../protocol/envelope.ts';
 import { carriedExtensions } from '../protocol/extensions.ts';
+import { isModest } from '../protocol/modest.ts';
 import { rewriteNotification } from '../protocol/rewrite.ts';
 import type { Gateway } from './context.ts';
 import type { Announcement, Answered } from './control-plane.ts';
@@ -62,7 +63,8 @@ export class Client implements LinkUser {
   /** Reads what the `initialize` request declares and says what it is to be answered with. */
   opening(request: Request): Announcement {
     const member = field(request.params, 'capabilities');
-    const declared = member === undefined ? undefined : decoded(request.text, member);
+    const isRead = member !== undefined && isModest(request.text, member);
+    const declared = isRead ? decoded(request.text, member) : undefined;
     this.declared = carriedCapabilities(declared);
     const { dropped } = carriedExtensions(declared);
     if (dropped > 0) this.deps.gateway.log.info('capabilities_dropped', { session: this.session, count: dropped });
@@ -71,7 +73,7 @@ export class Client implements LinkUser {
     return view;
   }
 
-  /** A client of the modern era declares itself in every request and is told only what it listens to. */
+  /** A client of the modern era declares itself in every request. Until `settleModern` it is told nothing. */
   openModern(answered: Answered): ModernPlane {
     const { gateway, grants, send } = this.deps;
     const plane = new ModernPlane({
@@ -84,14 +86,20 @@ export class Client implements LinkUser {
       answered,
       mayHear: (uri) => !('error' in ownedResource(uri, { snapshot: this.snapshot(), grants })),
       maxResources: gateway.limits.subscriptions,
-      subscribe: (uri) => this.subscriptions.subscribe(uri),
-      unsubscribe: (uri) => this.subscriptions.unsubscribe(uri),
-      log: gateway.log,
+      subscribe: (uri) => this.subscriptions.keep(uri),
+      unsubscribe: (uri) => this.subscriptions.leave(uri),
+      clock: gateway.clock,
+      log: gateway.log.child({ session: this.session }),
     });
-    this.news.speakThrough(plane);
+    this.declared = NO_CAPABILITIES;
     this.news.announced(this.view());
-    this.news.initialized();
     return plane;
+  }
+
+  /** From now on the client is told what it listens to. */
+  settleModern(plane: ModernPlane): void {
+    this.news.speakThrough(plane);
+    this.news.initialized();
   }
 
   /** False if it had said so before. */

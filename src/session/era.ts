@@ -3,14 +3,20 @@ import { type Era, MODERN_VERSION_KEY } from '../protocol/era.ts';
 import { INVALID_REQUEST, type WireError } from '../protocol/errors.ts';
 import { envelopeProblem, unsupportedVersion } from '../protocol/modern.ts';
 
-/** `settles`: from this request on the socket is of that era. */
-export type EraChoice = { readonly era: Era; readonly settles: boolean } | { readonly refuse: WireError };
+export interface TakenEra {
+  readonly era: Era;
+  /** The socket is of that era once this request is admitted; of the handshake era, once it is answered with a result. */
+  readonly settles: boolean;
+}
+
+export type EraChoice = TakenEra | { readonly refuse: WireError };
 
 const OTHER_ERA = { code: INVALID_REQUEST, message: 'This connection opened with initialize: send no envelope' };
 
 /**
- * Which era a request belongs to. A socket takes the era of its first request other than `server/discover` and keeps it:
- * `initialize` opens the handshake era, a valid envelope the modern one; the opening of the other era is then refused.
+ * Which era a request belongs to. A socket takes the era that its first request other than `server/discover` opens and
+ * keeps it: `initialize` opens the handshake era, a valid envelope the modern one; a refused request opens none. The
+ * opening of the other era is then refused.
  */
 export function chooseEra(request: Request, current: Era | undefined): EraChoice {
   const claims = field(request.meta, MODERN_VERSION_KEY) !== undefined;

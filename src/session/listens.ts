@@ -6,7 +6,7 @@ export interface Listen {
   readonly uris: readonly string[];
 }
 
-/** The listens of one client, and which resources they want in all: each is subscribed to once, from the first to the last. */
+/** The listens of one client, and which resources they want in all: each is wanted once, from the first to the last. */
 export class Listens {
   private readonly byId = new Map<Id, Listen>();
   private readonly wanted = new Map<string, number>();
@@ -31,14 +31,9 @@ export class Listens {
     return this.byId.get(id);
   }
 
-  /** Returns the resources nobody wanted before. */
-  add(id: Id, listen: Listen): string[] {
+  add(id: Id, listen: Listen): void {
     this.byId.set(id, listen);
-    return listen.uris.filter((uri) => {
-      const before = this.wanted.get(uri) ?? 0;
-      this.wanted.set(uri, before + 1);
-      return before === 0;
-    });
+    for (const uri of listen.uris) this.wanted.set(uri, (this.wanted.get(uri) ?? 0) + 1);
   }
 
   /** Returns the resources nobody wants any more. */

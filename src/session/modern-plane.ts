@@ -1,9 +1,11 @@
+import type { Clock } from '../ports/clock.ts';
 import type { FrameKind } from '../ports/connection.ts';
 import type { Log } from '../ports/log.ts';
 import type { ListKind } from '../ports/meter.ts';
 import { decoded, field, type Id, type Notification, type Request } from '../protocol/envelope.ts';
 import { SUBSCRIPTION_ID_KEY } from '../protocol/era.ts';
 import type { Announcement, Asked } from './control-plane.ts';
+import { KeptSubscriptions } from './kept-subscriptions.ts';
 import { Listens } from './listens.ts';
 import type { ModernAdapter, WireMessage } from './modern-adapter.ts';
 import type { Voice } from './news.ts';
@@ -17,13 +19,17 @@ export interface ModernPlaneDeps {
   readonly mayHear: (uri: string) => boolean;
   /** Resources it may subscribe to in all. */
   readonly maxResources: number;
+  /** One at a time for each resource; rejections are of a kind KeptSubscriptions understands. */
   readonly subscribe: (uri: string) => Promise<void>;
   readonly unsubscribe: (uri: string) => Promise<void>;
+  readonly clock: Clock;
   /** Whether a request under way there asks for log messages like this one. */
   readonly wantsLog: (upstream: string, notification: Notification) => boolean;
   readonly log: Log;
 }
 
+/** Times the resources it may subscribe to: those it no longer wants count until their last operation has ended. */
+const LEAVING_FACTOR = 4;
 const ACKNOWLEDGED = 'notifications/subscriptions/acknowledged';
 
 /**
@@ -34,12 +40,23 @@ export class ModernPlane implements Voice {
   private readonly deps: ModernPlaneDeps;
   private readonly asked = new Map<number, Asked>();
   private readonly listens = new Listens();
+  private readonly kept: KeptSubscriptions;
   private adapter: Promise<ModernAdapter> | undefined;
   private last = 0;
   private closed = false;
 
   constructor(deps: ModernPlaneDeps) {
     this.deps = deps;
+    const { subscribe, unsubscribe, maxResources, clock, log } = deps;
+    this.kept = new KeptSubscriptions({
+      subscribe,
+      unsubscribe,
+      late: (uri) => this.updated(uri),
+      clock,
+      jitter: Math.random(),
+      maxWarnings: LEAVING_FACTOR * maxResources,
+      log,
+    });
   }
 
   /** Listens that are open: requests under way as far as limits go. */
@@ -65,10 +82,10 @@ export class ModernPlane implements Voice {
   listen(request: Request): void {
     const inner = this.take(request);
     const { params, uris } = this.narrowed(paramsOf(request));
-    const fresh = this.listens.add(request.id, { inner, uris });
+    this.listens.add(request.id, { inner, uris });
     this.tell((adapter) => {
       adapter.request(inner, request.method, params);
-      for (const uri of fresh) this.attempt(this.deps.subscribe(uri));
+      for (const uri of uris) if (this.listens.wants(uri)) this.kept.want(uri);
     });
   }
 
@@ -93,10 +110,11 @@ export class ModernPlane implements Voice {
     if (this.deps.wantsLog(upstream, notification)) this.deps.send(notification.text, 'log');
   }
 
-  /** Open listens end with their result; resolves when those are sent. */
+  /** Open listens end with their result; resolves when those are sent. Nothing is subscribed to any more. */
   async close(): Promise<void> {
     if (this.closed) return;
     this.closed = true;
+    this.kept.close();
     await (await this.adapter)?.close();
     this.asked.clear();
   }
@@ -153,7 +171,7 @@ export class ModernPlane implements Voice {
 
   private ended(id: Id, inner: number): void {
     this.asked.delete(inner);
-    for (const uri of this.listens.remove(id)) this.attempt(this.deps.unsubscribe(uri));
+    for (const uri of this.listens.remove(id)) this.kept.drop(uri);
   }
 
   private narrowed(params: unknown): { params: unknown; uris: string[] } {
@@ -161,11 +179,23 @@ export class ModernPlane implements Voice {
     const asked = filter?.resourceSubscriptions;
     if (!isObject(params) || !Array.isArray(asked) || !asked.every((uri) => typeof uri === 'string'))
       return { params, uris: [] };
-    const allowed = [...new Set(asked)].filter((uri) => this.deps.mayHear(uri));
-    const room = this.deps.maxResources - this.listens.wantedSize;
-    const fresh = new Set(allowed.filter((uri) => !this.listens.wants(uri)).slice(0, Math.max(0, room)));
-    const uris = allowed.filter((uri) => this.listens.wants(uri) || fresh.has(uri));
+    const uris = this.withRoom([...new Set(asked)].filter((uri) => this.deps.mayHear(uri)));
     return { params: { ...params, notifications: { ...filter, resourceSubscriptions: uris } }, uris };
+  }
+
+  /** Those that are wanted already, and as many others as there is room for. */
+  private withRoom(uris: readonly string[]): string[] {
+    const { maxResources } = this.deps;
+    let wanted = this.listens.wantedSize;
+    let leaving = this.kept.leaving;
+    return uris.filter((uri) => {
+      if (this.listens.wants(uri)) return true;
+      const left = leaving - (this.kept.isLeaving(uri) ? 1 : 0);
+      if (wanted >= maxResources || wanted + left >= LEAVING_FACTOR * maxResources) return false;
+      wanted += 1;
+      leaving = left;
+      return true;
+    });
   }
 
   private attempt(work: Promise<void>): void {

@@ -6,7 +6,7 @@ import { AnsweredError, Fault, faultError, type WireError } from '../protocol/er
 import { isLogLevel, type LogLevel, reaches } from '../protocol/log-level.ts';
 import type { Gateway } from './context.ts';
 import type { ControlHandlers } from './handshake-adapter.ts';
-import { ownedResource } from './target.ts';
+import { ownedResource, type Refusal, type Target } from './target.ts';
 import { Turns } from './turns.ts';
 
 /** What this session has asked to hear: resources by URI on their owner's link, log messages from a level up. */
@@ -45,6 +45,29 @@ export class Subscriptions implements ControlHandlers {
     return this.turns.take(uri, () => this.begin(uri, signal));
   }
 
+  /**
+   * For a modern client, whose listens bound what it wants and take turns for each URI: rejects with a Fault, also while
+   * nobody has the resource, or with the AnsweredError of its owner.
+   */
+  async keep(uri: string): Promise<void> {
+    if (this.closed || this.owners.has(uri)) return;
+    const found = this.ownerOf(uri);
+    if ('error' in found) throw new Fault('upstream_unavailable');
+    await this.open(uri, found.upstream);
+  }
+
+  /** The end of what was kept. Where its link is gone there is nothing to end. */
+  async leave(uri: string): Promise<void> {
+    const upstream = this.owners.get(uri);
+    if (upstream === undefined) return;
+    this.owners.delete(uri);
+    try {
+      await this.gateway.links.unsubscribe(upstream, uri, this.user);
+    } catch (cause) {
+      if (!isLost(cause)) throw cause;
+    }
+  }
+
   unsubscribe(uri: string): Promise<void> {
     return this.turns.take(uri, () => this.end(uri));
   }
@@ -56,30 +79,31 @@ export class Subscriptions implements ControlHandlers {
 
   private async begin(uri: string, signal: AbortSignal | undefined): Promise<void> {
     if (this.closed) return;
-    const found = ownedResource(uri, { snapshot: this.snapshot(), grants: this.grants });
+    const found = this.ownerOf(uri);
     if ('error' in found) throw new WireFailure(found.error);
     if (this.owners.has(uri)) return;
     if (this.owners.size >= this.gateway.limits.subscriptions) throw wireFailure(new Fault('at_capacity'));
-    this.owners.set(uri, found.upstream);
-    try {
-      await this.gateway.links.subscribe(found.upstream, uri, this.user);
-    } catch (cause) {
-      this.owners.delete(uri);
-      throw wireFailure(cause);
-    }
-    if (this.closed) this.gateway.links.release(this.user.session);
-    else if (signal?.aborted === true) await this.end(uri);
+    await asWireFailure(this.open(uri, found.upstream));
+    if (!this.closed && signal?.aborted === true) await this.end(uri);
   }
 
-  private async end(uri: string): Promise<void> {
-    const upstream = this.owners.get(uri);
-    if (upstream === undefined) return;
-    this.owners.delete(uri);
+  private end(uri: string): Promise<void> {
+    return asWireFailure(this.leave(uri));
+  }
+
+  private ownerOf(uri: string): Target | Refusal {
+    return ownedResource(uri, { snapshot: this.snapshot(), grants: this.grants });
+  }
+
+  private async open(uri: string, upstream: string): Promise<void> {
+    this.owners.set(uri, upstream);
     try {
-      await this.gateway.links.unsubscribe(upstream, uri, this.user);
+      await this.gateway.links.subscribe(upstream, uri, this.user);
     } catch (cause) {
-      if (!isLost(cause)) throw wireFailure(cause);
+      this.owners.delete(uri);
+      throw cause;
     }
+    if (this.closed) this.gateway.links.release(this.user.session);
   }
 }
 
@@ -93,6 +117,12 @@ class WireFailure extends Error {
     this.code = error.code;
     this.data = error.data;
   }
+}
+
+function asWireFailure(work: Promise<void>): Promise<void> {
+  return work.catch((cause: unknown) => {
+    throw wireFailure(cause);
+  });
 }
 
 function wireFailure(cause: unknown): WireFailure {

@@ -121,6 +121,22 @@ test('a modern client that only discovers has opened something, and may still in
   expect(await late.initialize()).toMatchObject({ result: { protocolVersion: '2025-11-25' } });
 });
 
+test('a socket whose requests were all refused has opened nothing, unless it has discovered', async () => {
+  const clock = fakeClock();
+  const gateway = await startGateway({ limits: { firstMessage: '10s', pingInterval: '60m' }, mcpServers: {} }, clock);
+  const [refused, late] = [await connectRaw(gateway.url), await connectRaw(gateway.url)];
+  await late.ask(modernRequest(0, 'server/discover'));
+  for (const client of [refused, late]) {
+    expect(await client.ask(modernRequest(1, 'ping'))).toMatchObject({ id: 1, error: { code: -32601 } });
+    expect(await client.ask(modernRequest(2, 'no/such'))).toMatchObject({ id: 2, error: { code: -32601 } });
+    const bad = { jsonrpc: '2.0', id: 3, method: 'initialize', params: {} };
+    expect(await client.ask(bad)).toMatchObject({ id: 3, error: { code: -32602 } });
+  }
+  clock.advance(10_001);
+  expect(await refused.closed).toEqual({ code: 4408, reason: 'nothing_opened' });
+  expect(await late.initialize()).toMatchObject({ result: { protocolVersion: '2025-11-25' } });
+});
+
 test('a socket on which nothing opens is closed 4408, whatever else it sends', async () => {
   const client = await connectRaw(gateway().url);
   expect(await client.ask({ jsonrpc: '2.0', id: 1, method: 'ping' })).toEqual({ jsonrpc: '2.0', id: 1, result: {} });
