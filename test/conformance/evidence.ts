@@ -912,4 +912,37 @@ export const EVIDENCE: readonly Row[] = [
     'gateway/input-required-hostile.test.ts',
     'a state brought while the upstream is away is not spent',
   ],
+  [
+    'limit.capabilities',
+    'gateway/deep-values.test.ts',
+    'in the envelope: %s, a text of its own length',
+    'in initialize, which may then be sent again',
+  ],
+  ['input.size', 'gateway/deep-values.test.ts', 'questions of one call are as much as one answer can hold'],
+  [
+    'up.room',
+    'gateway/leases-room.test.ts',
+    'children on their way out take their places until they are gone, however slowly that goes',
+    'an idle link of anybody makes room, and its child has ended by then',
+  ],
+  [
+    'up.room',
+    'gateway/leases-eviction.test.ts',
+    'the leased link idle for longest, of whatever session, before any that is a session’s own',
+    'a session’s own link unused for longest, whose user is told',
+  ],
+  [
+    'modern.listen.kept',
+    'gateway/modern-listens.test.ts',
+    'a listen opened while its owner is down is served when that is back, told of what it may have missed, and logged once',
+  ],
+  [
+    'modern.listen.latest',
+    'gateway/modern-listens.test.ts',
+    'a filter changed while the link opens is what the owner is subscribed to, no more and no less',
+    'nothing stays subscribed to that was listened to and cancelled in one breath, also before the first listen is served',
+  ],
+  ['drain.opening', 'gateway/first-answers-ending.test.ts', '%s is answered before a drain closes the socket'],
+  ['era.first', 'gateway/both-eras.test.ts', 'a modern %s: initialize is accepted after it'],
+  ['era.other', 'gateway/both-eras.test.ts', 'knows no modern request any more, and answers probes still'],
 ];

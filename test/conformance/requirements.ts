@@ -130,6 +130,10 @@ const OBLIGATIONS = {
         "The gateway MUST send changes and updates to the listens that asked for them, each with the listen's id in `_meta`, and no others.",
       'modern.listen.once':
         'The gateway MUST subscribe at the owner once for all listens of a socket to one URI, and unsubscribe after the last.',
+      'modern.listen.kept':
+        'The gateway MUST subscribe again, while a listen wants it, where subscribing at the owner failed, and send one update once it holds.',
+      'modern.listen.latest':
+        'The gateway MUST leave subscribed at an owner only what open listens want, however fast they change.',
       'modern.listen.id': 'The gateway MUST take the id of a listen for in flight as long as the listen lasts.',
       'modern.listen.filter': 'The gateway MUST answer a listen without a filter with -32602.',
       'modern.listen.end':
@@ -277,6 +281,8 @@ const OBLIGATIONS = {
         "The gateway MUST relay the questions of a modern upstream and the client's results under the keys and in the words they came in, without a `requestState` where the upstream has none.",
       'input.limit':
         'The gateway MUST answer with `at_capacity` where four calls of the session that wait for the client, or may have to, are with that handshake upstream already.',
+      'input.size':
+        'The gateway MUST refuse what a handshake upstream asks when the questions of one call come to over 4,194,304 characters.',
       'input.room':
         'The gateway MUST end the call that has waited longest for its client, a minute at least, where another call needs its place.',
       'input.in-flight': 'The gateway MUST count a call that waits for its client among those in flight.',
@@ -393,7 +399,9 @@ const OBLIGATIONS = {
   Limits: {
     gateway: {
       'limit.opening':
-        'The gateway MUST close a socket on which no session has opened within `limits.firstMessage` with 4408, whatever else was sent.',
+        'The gateway MUST close a socket on which neither `initialize` nor a modern request was accepted within `limits.firstMessage` with 4408, whatever else was sent.',
+      'limit.capabilities':
+        'The gateway MUST refuse with -32602 capabilities of a client that are over 65,536 characters or nest deeper than 64 levels.',
       'limit.in-flight':
         'The gateway MUST answer a request that would be one too many in flight with `too_many_in_flight`, and take the next once one has ended.',
       'limit.answer':
@@ -432,6 +440,8 @@ const OBLIGATIONS = {
       'drain.refuse': 'The gateway MUST refuse upgrades with 503 once it was told to stop.',
       'drain.idle':
         'The gateway MUST close sockets without requests in flight with 1001 at once, the others as soon as theirs are answered.',
+      'drain.opening':
+        'The gateway MUST answer a modern client’s first request that waits for upstreams when the drain begins.',
       'drain.new': 'The gateway MUST answer new requests that go beyond `ping` and lists with `draining`.',
       'drain.over':
         'The gateway MUST end what is still in flight after `timing.drain.inFlight` with `draining` before it closes with 1001.',
@@ -463,6 +473,8 @@ const OBLIGATIONS = {
         'The gateway MUST NOT let an upstream ask or state in an answer, across the eras or twice in one key, what only the gateway may: such an answer ends its call with `too_large`.',
       'up.lease':
         'The gateway MUST make each call of a modern client that may be asked on a connection to the handshake upstream that serves no other call, and close that connection unless the call ends with its answer.',
+      'up.room':
+        'The gateway MUST count a connection against `maxLinks` until its close has ended, and let an idle one make room for a call that needs another.',
       'up.envelope':
         'The gateway MUST put an envelope of its own on each request: the revision, its own `clientInfo`, and what the client behind the request declares.',
       'up.level':
