@@ -91,7 +91,7 @@ describe('capabilities nobody has reason to declare', () => {
 
 describe('an error of an upstream with data that nests deeply', () => {
   test('ends the call of a modern client it asks to visit a page', async () => {
-    const error = `{"code":-32042,"message":"visit","data":{"elicitations":[${DEEP}]}}`;
+    const error = `{"code":-32042,"message":"visit","data":{"elicitations":[{"mode":"url","message":"m","url":"https://a.example/","x":${DEEP}}]}}`;
     const { url } = await gatewayOf({ ...offering('act'), 'tools/call': (asked) => asked.error(error) });
     const client = await connectRaw(url);
     const frame = await client.ask(modernRequest(1, 'tools/call', { name: 'a__act' }, { capabilities: EVERYTHING }));
