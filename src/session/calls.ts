@@ -1,10 +1,9 @@
-import type { Principal } from '../auth/principal.ts';
-import type { Grants } from '../policy/access.ts';
 import type { FrameKind } from '../ports/connection.ts';
 import { errorText } from '../protocol/compose.ts';
 import { field, type Id, type Request } from '../protocol/envelope.ts';
 import type { Era } from '../protocol/era.ts';
 import { handshakeAnswer } from '../protocol/handshake-shape.ts';
+import type { Authority } from './authority.ts';
 import type { Client } from './client.ts';
 import type { Gateway } from './context.ts';
 import { DIALECTS } from './dialect.ts';
@@ -17,8 +16,7 @@ import { outcomeOf, Turn, type TurnDeps } from './turn.ts';
 
 export interface CallsDeps {
   readonly gateway: Gateway;
-  readonly caller: { readonly session: string; readonly principal: Principal };
-  readonly grants: Grants;
+  readonly authority: Authority;
   readonly client: Client;
   readonly send: (frame: string, kind: FrameKind) => void;
   readonly add: (id: Id, call: Unanswered) => void;
@@ -36,13 +34,13 @@ export class Calls {
 
   constructor(deps: CallsDeps) {
     this.deps = deps;
-    const { gateway, client, caller, send } = deps;
+    const { gateway, client, authority, send } = deps;
     this.turn = {
       clock: gateway.clock,
       send,
       finish: deps.take,
       ended: (call) => {
-        gateway.recorder.ended(caller, call);
+        gateway.recorder.ended(authority, call);
         deps.idle();
       },
     };
@@ -73,9 +71,10 @@ export class Calls {
   }
 
   begin(request: Request, era: Era, readAt: number): void {
-    const { gateway, grants, client } = this.deps;
+    const { gateway, authority, client } = this.deps;
     const { capabilities } = client.view();
     const { vendor } = gateway;
+    const { grants } = authority;
     const target = findTarget(request, { capabilities, snapshot: client.snapshot(), grants, vendor });
     if ('error' in target) return this.deny(request, era, target);
     const turn = new Turn(request, target, readAt, this.turn);
@@ -87,8 +86,8 @@ export class Calls {
   }
 
   deny(request: Request, era: Era, refusal: Refusal): void {
-    const { gateway, caller, send } = this.deps;
-    gateway.recorder.denied(caller, request, refusal);
+    const { gateway, authority, send } = this.deps;
+    gateway.recorder.denied(authority, request, refusal);
     send(errorText(request.id, DIALECTS[era].error(refusal.error)), 'answer');
   }
 

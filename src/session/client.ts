@@ -1,6 +1,5 @@
 import type { Snapshot } from '../catalogue/snapshot.ts';
 import { type View, viewOf } from '../catalogue/view.ts';
-import type { Grants } from '../policy/access.ts';
 import type { FrameKind } from '../ports/connection.ts';
 import type { LinkUser, Question, Withdraw } from '../ports/link.ts';
 import type { ListKind } from '../ports/meter.ts';
@@ -9,6 +8,7 @@ import { decoded, field, type Notification, type Request, type Response } from '
 import { carriedExtensions } from '../protocol/extensions.ts';
 import { isModest } from '../protocol/modest.ts';
 import { rewriteNotification } from '../protocol/rewrite.ts';
+import type { Authority } from './authority.ts';
 import type { Gateway } from './context.ts';
 import type { Announcement, Answered } from './control-plane.ts';
 import { ModernPlane } from './modern-plane.ts';
@@ -21,7 +21,7 @@ import { ownedResource } from './target.ts';
 
 export interface ClientDeps {
   readonly gateway: Gateway;
-  readonly grants: Grants;
+  readonly authority: Authority;
   readonly send: (frame: string, kind: FrameKind) => void;
 }
 
@@ -37,11 +37,11 @@ export class Client implements LinkUser {
   private readonly questions: Questions;
   private declared: ClientCapabilities = NO_CAPABILITIES;
 
-  constructor(session: string, deps: ClientDeps) {
-    this.session = session;
+  constructor(deps: ClientDeps) {
+    this.session = deps.authority.session;
     this.deps = deps;
     this.overlays = new Overlays(deps.gateway, this, (kind) => this.listMayHaveChanged(kind));
-    this.subscriptions = new Subscriptions(this, deps.gateway, deps.grants, () => this.snapshot());
+    this.subscriptions = new Subscriptions(this, deps.gateway, deps.authority, () => this.snapshot());
     this.news = new News({ ...deps, view: () => this.view(), subscriptions: this.subscriptions });
     this.questions = new Questions(deps.send);
     this.levels = new RequestLevels(deps.gateway.log);
@@ -53,7 +53,7 @@ export class Client implements LinkUser {
   }
 
   view(): View {
-    return viewOf(this.snapshot(), this.deps.grants);
+    return viewOf(this.snapshot(), this.deps.authority.grants);
   }
 
   get capabilities(): ClientCapabilities {
@@ -75,7 +75,7 @@ export class Client implements LinkUser {
 
   /** A client of the modern era declares itself in every request. Until `settleModern` it is told nothing. */
   openModern(answered: Answered): ModernPlane {
-    const { gateway, grants, send } = this.deps;
+    const { gateway, authority, send } = this.deps;
     const plane = new ModernPlane({
       announcement: () => {
         const { capabilities, instructions } = this.view();
@@ -84,7 +84,7 @@ export class Client implements LinkUser {
       wantsLog: (upstream, notification) => this.levels.wants(upstream, notification),
       send,
       answered,
-      mayHear: (uri) => !('error' in ownedResource(uri, { snapshot: this.snapshot(), grants })),
+      mayHear: (uri) => !('error' in ownedResource(uri, { snapshot: this.snapshot(), grants: authority.grants })),
       maxResources: gateway.limits.subscriptions,
       subscribe: (uri) => this.subscriptions.keep(uri),
       unsubscribe: (uri) => this.subscriptions.leave(uri),
@@ -137,8 +137,8 @@ export class Client implements LinkUser {
   }
 
   vendor(upstream: string, notification: Notification): void {
-    const { gateway, grants, send } = this.deps;
-    if (!gateway.vendor.passes(upstream, notification.method, grants)) return;
+    const { gateway, authority, send } = this.deps;
+    if (!gateway.vendor.passes(upstream, notification.method, authority.grants)) return;
     send(rewriteNotification(notification, {}), 'update');
   }
 
@@ -160,9 +160,9 @@ export class Client implements LinkUser {
 
   /** To the upstream that serves it, where this client has a link to it; lost elsewhere, as notifications are. */
   private toVendor(notification: Notification): void {
-    const { gateway, grants } = this.deps;
+    const { gateway, authority } = this.deps;
     const upstream = gateway.vendor.ownerOf(notification.method);
-    if (upstream === undefined || !gateway.vendor.passes(upstream, notification.method, grants)) return;
+    if (upstream === undefined || !gateway.vendor.passes(upstream, notification.method, authority.grants)) return;
     gateway.links.notify(rewriteNotification(notification, {}), this, upstream);
   }
 

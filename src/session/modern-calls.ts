@@ -34,7 +34,7 @@ export class ModernCalls {
   constructor(deps: CallsDeps) {
     this.deps = deps;
     const { clock, log, seal, spend, unspend } = deps.gateway;
-    this.states = new States({ clock, seal, spend, unspend, ...deps.caller });
+    this.states = new States({ clock, seal, spend, unspend, caller: deps.authority });
     this.waiting = new Parked(log);
     this.relisted = relistedFor(deps.gateway, deps.client);
   }

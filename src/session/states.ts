@@ -1,9 +1,10 @@
 import { createHash } from 'node:crypto';
-import { type Principal, principalKey } from '../auth/principal.ts';
+import { principalKey } from '../auth/principal.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { Opened, Seal, SealPurpose } from '../ports/seal.ts';
 import type { Request } from '../protocol/envelope.ts';
 import { INVALID_PARAMS, type WireError } from '../protocol/errors.ts';
+import type { Caller } from './call-recorder.ts';
 
 export interface StatesDeps {
   readonly seal: Seal;
@@ -11,8 +12,7 @@ export interface StatesDeps {
   readonly spend: (nonce: string, expiresAt: number) => boolean;
   readonly unspend: (nonce: string, expiresAt: number) => void;
   readonly clock: Clock;
-  readonly principal: Principal;
-  readonly session: string;
+  readonly caller: Caller;
 }
 
 /** What a `requestState` of ours stands for: a call of this session that waits, a state of the upstream's own, or nothing but the request itself. */
@@ -76,8 +76,8 @@ export class States {
 
   /** A call that waits is this session's: its links die with it. */
   private bound(purpose: SealPurpose, request: Request, upstream: string): string {
-    const holder = purpose === 'parked' ? this.deps.session : '';
-    return JSON.stringify([principalKey(this.deps.principal), holder, upstream, request.method]);
+    const holder = purpose === 'parked' ? this.deps.caller.session : '';
+    return JSON.stringify([principalKey(this.deps.caller.principal), holder, upstream, request.method]);
   }
 }
 

@@ -1,9 +1,9 @@
 import type { Snapshot } from '../catalogue/snapshot.ts';
-import type { Grants } from '../policy/access.ts';
 import type { LinkUser } from '../ports/link.ts';
 import type { Notification } from '../protocol/envelope.ts';
 import { AnsweredError, Fault, faultError, type WireError } from '../protocol/errors.ts';
 import { isLogLevel, type LogLevel, reaches } from '../protocol/log-level.ts';
+import type { Authority } from './authority.ts';
 import type { Gateway } from './context.ts';
 import type { ControlHandlers } from './handshake-adapter.ts';
 import { ownedResource, type Refusal, type Target } from './target.ts';
@@ -13,17 +13,17 @@ import { Turns } from './turns.ts';
 export class Subscriptions implements ControlHandlers {
   private readonly user: LinkUser;
   private readonly gateway: Gateway;
-  private readonly grants: Grants;
+  private readonly authority: Authority;
   private readonly snapshot: () => Snapshot;
   private readonly owners = new Map<string, string>();
   private level: LogLevel = 'debug';
   private closed = false;
   private readonly turns: Turns;
 
-  constructor(user: LinkUser, gateway: Gateway, grants: Grants, snapshot: () => Snapshot) {
+  constructor(user: LinkUser, gateway: Gateway, authority: Authority, snapshot: () => Snapshot) {
     this.user = user;
     this.gateway = gateway;
-    this.grants = grants;
+    this.authority = authority;
     this.snapshot = snapshot;
     this.turns = new Turns(2 * gateway.limits.subscriptions, () => wireFailure(new Fault('at_capacity')));
   }
@@ -92,7 +92,7 @@ export class Subscriptions implements ControlHandlers {
   }
 
   private ownerOf(uri: string): Target | Refusal {
-    return ownedResource(uri, { snapshot: this.snapshot(), grants: this.grants });
+    return ownedResource(uri, { snapshot: this.snapshot(), grants: this.authority.grants });
   }
 
   private async open(uri: string, upstream: string): Promise<void> {

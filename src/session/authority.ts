@@ -1,0 +1,28 @@
+import type { Principal } from '../auth/principal.ts';
+import type { Grants } from '../policy/access.ts';
+
+/** Whose session it is and what they may do, to be read at each use: a fresh token may change all but (issuer, id). */
+export class Authority {
+  readonly session: string;
+  private readonly grantsOf: (principal: Principal) => Grants;
+  private held: { readonly principal: Principal; readonly grants: Grants };
+
+  constructor(session: string, principal: Principal, grantsOf: (principal: Principal) => Grants) {
+    this.session = session;
+    this.grantsOf = grantsOf;
+    this.held = { principal, grants: grantsOf(principal) };
+  }
+
+  get principal(): Principal {
+    return this.held.principal;
+  }
+
+  get grants(): Grants {
+    return this.held.grants;
+  }
+
+  /** The same (issuer, id) by another token: what is decided from now on is decided by that. */
+  renew(principal: Principal): void {
+    this.held = { principal, grants: this.grantsOf(principal) };
+  }
+}
