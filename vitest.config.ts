@@ -3,6 +3,8 @@ import { defineConfig } from 'vitest/config';
 export default defineConfig({
   test: {
     include: ['test/**/*.test.ts'],
+    exclude: ['test/browser/**'],
+    setupFiles: ['test/support/property-seed.ts'],
     testTimeout: 20_000,
     hookTimeout: 20_000,
     pool: 'forks',

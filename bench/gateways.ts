@@ -21,6 +21,9 @@ const SECRET = 'a secret of the benchmark, 32 bytes at least';
 const ISSUER = 'bench';
 const RESOURCE = 'https://bench.example/mcp';
 
+/** Active, and never reached: all sockets of the load are one principal. */
+const RATE = { rate: 1_000_000, burst: 1_000_000 };
+
 /** A gateway with JWT, policy, audit and metrics on, before one stdio child. */
 export function startGateway(shape: GatewayShape): Promise<Host> {
   return startHost('gateway', [scratchFile(stringify(configOf(shape)))]);
@@ -54,7 +57,7 @@ function configOf({ child, rules }: GatewayShape): unknown {
     listen: { port: 0 },
     ops: { port: 0 },
     auth: { mode: 'jwt', resource: RESOURCE, issuers: [{ issuer: ISSUER, keys: { secret: SECRET } }] },
-    limits: { connectionsPerPrincipal: 5000 },
+    limits: { connectionsPerPrincipal: 5000, requestsPerSecond: RATE },
     policy: [...others, { roles: ['bench'], allow: { tools: [`${UPSTREAM}/*`] } }],
     mcpServers: { [UPSTREAM]: { command: process.execPath, args: [CHILD, ...child], isolation: 'shared' } },
   };

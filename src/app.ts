@@ -1,17 +1,20 @@
+import { limitBuffers } from './app/buffers.ts';
+import { openDoor } from './app/door.ts';
 import { startTcp, upgradeOptions } from './app/listeners.ts';
 import { policyOf, sessionGateway } from './app/sessions.ts';
 import type { Shared } from './app/shared.ts';
 import { acceptSockets } from './app/sockets.ts';
 import { type Surroundings, wireUpstreams } from './app/upstreams.ts';
 import { jwtVerifier } from './auth/jwt.ts';
+import { createTickets, TICKET_BOUNDS } from './auth/ticket.ts';
+import { MemoryStore } from './auth/ticket-store.ts';
 import type { Config } from './config/schema.ts';
 import { fanOut } from './fanout/changes.ts';
 import { certificateAuthentication } from './http/authenticate.ts';
-import { drain } from './http/drain.ts';
+import { Drain } from './http/drain.ts';
 import { type Address, listen, type TcpAddress } from './http/listen.ts';
 import { startOps } from './http/ops.ts';
-import { Pending } from './http/pending.ts';
-import { Slots } from './http/slots.ts';
+import { defaultPressure, type Pressure } from './http/pressure.ts';
 import { openTls } from './http/tls.ts';
 import { upgradeServer } from './http/upgrade.ts';
 import { createAudit } from './observe/audit.ts';
@@ -28,6 +31,8 @@ export interface AppOptions extends Surroundings {
   readonly log: Log;
   /** Absent: the system's. */
   readonly clock?: Clock;
+  /** Absent: what suits the memory there is. */
+  readonly pressure?: Pressure;
 }
 
 export interface App {
@@ -37,6 +42,8 @@ export interface App {
   readonly tcp: TcpAddress | undefined;
   /** Drains, then releases everything. Idempotent. */
   close(): Promise<void>;
+  /** Whatever `close` waits for while it drains, it waits for no longer. */
+  force(): void;
 }
 
 /** Constructs and wires the gateway; resolves when both listeners accept connections, rejects with one sentence. */
@@ -50,19 +57,28 @@ export async function startApp(options: AppOptions): Promise<App> {
     { sink: config.audit.sink, arguments: config.audit.arguments === 'none' ? 'none' : 'keys' },
     shared,
   );
-  const upstreams = wireUpstreams(shared, options);
+  const buffers = limitBuffers(shared, () => upstreams.pool.backlogs());
+  const upstreams = wireUpstreams(shared, { ...options, growing: buffers.growing });
   const registry = new SessionRegistry();
   const stopFanOut = fanOut(upstreams.bus, () => registry.clients(), shared.meter, log);
-  const sockets = acceptSockets(shared, registry, sessionGateway(shared, { policy, upstreams, audit }));
   const verifier = config.auth.mode === 'jwt' ? jwtVerifier(config.auth, shared) : undefined;
-  let closing: Promise<void> | undefined;
-  const door = {
-    slots: new Slots(config.limits),
-    pending: new Pending(config.limits.handshakes.pending),
-    draining: () => closing !== undefined,
+  const gateway = sessionGateway(shared, { policy, upstreams, audit, verifier });
+  const drain = new Drain({ sessions: registry, clock, timing: config.timing.drain });
+  const sockets = acceptSockets(shared, registry, gateway, buffers, (session) => drain.joined(session));
+  const door = openDoor(shared, {
+    audit,
+    draining: () => drain.isRefusing,
+    overloaded: () => server.isUnderPressure(),
+  });
+  const store = new MemoryStore(TICKET_BOUNDS, clock);
+  const ways = {
+    tls,
+    certify: certificateAuthentication(config.auth, shared),
+    tickets: createTickets(store, clock, config.auth),
   };
-  const ways = { tls, certify: certificateAuthentication(config.auth, shared) };
-  const server = await upgradeServer(upgradeOptions(shared, verifier, ways), {
+  const pressure = options.pressure ?? defaultPressure();
+  const serving = { ...upgradeOptions(shared, verifier, ways), pressure };
+  const server = await upgradeServer(serving, {
     ...shared,
     ...door,
     accept: sockets.accept,
@@ -70,17 +86,21 @@ export async function startApp(options: AppOptions): Promise<App> {
   const release = async () => {
     tls?.close();
     stopFanOut();
+    buffers.close();
+    door.close();
+    gateway.rates.close();
     await upstreams.close();
     await verifier?.close();
+    await store.close();
     await audit.close();
     metrics.close();
   };
   const readiness = () => {
     const { ready, ...detail } = upstreams.readiness.detail;
-    return { ready: ready && closing === undefined, detail };
+    return { ready: ready && !drain.isTold, detail };
   };
   const expose = () => {
-    shared.meter.gauge('outbox_bytes', {}).set(sockets.buffered());
+    shared.meter.gauge('outbox_bytes', {}).set(buffers.outboxes);
     return metrics.expose();
   };
   try {
@@ -89,19 +109,24 @@ export async function startApp(options: AppOptions): Promise<App> {
       await ops.close();
       throw error;
     });
-    const tcp = await startTcp(shared, ways, { ...shared, ...door, accept: sockets.acceptTcp }).catch(
-      async (error: unknown) => {
-        await Promise.all([server.close(), ops.close()]);
-        throw error;
-      },
-    );
+    const tcp = await startTcp(shared, ways, {
+      ...shared,
+      ...door,
+      growing: buffers.growing,
+      accept: sockets.acceptTcp,
+    }).catch(async (error: unknown) => {
+      await Promise.all([server.close(), ops.close()]);
+      throw error;
+    });
     upstreams.pool.start();
     const stop = async () => {
-      await drain({ sessions: registry, clock, inFlight: config.timing.drain.inFlight });
+      await drain.run();
       await Promise.all([server.close(), tcp?.close(), ops.close()]);
       await release();
     };
-    return { address, ops: ops.address, tcp: tcp?.address, close: () => (closing ??= stop()) };
+    let closing: Promise<void> | undefined;
+    const close = () => (closing ??= stop());
+    return { address, ops: ops.address, tcp: tcp?.address, close, force: () => drain.force() };
   } catch (error) {
     await release();
     throw error;

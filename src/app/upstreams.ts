@@ -12,10 +12,15 @@ export interface Surroundings {
   readonly atExit: (task: () => void) => () => void;
 }
 
+export interface UpstreamsDeps extends Surroundings {
+  /** More waits for an upstream than is worth no thought. Called often. */
+  readonly growing: () => void;
+}
+
 export type Upstreams = ReturnType<typeof wireUpstreams>;
 
 /** The pool, and what is kept of the upstreams' lists. Nothing is connected before `pool.start()`. */
-export function wireUpstreams(shared: Shared, { environment, atExit }: Surroundings) {
+export function wireUpstreams(shared: Shared, { environment, atExit, growing }: UpstreamsDeps) {
   const { config, clock, log } = shared;
   const catalogue = new Catalogue({ ...shared, upstreams: config.mcpServers, naming: config.naming });
   const readiness = new Readiness(config.mcpServers, clock);
@@ -30,7 +35,7 @@ export function wireUpstreams(shared: Shared, { environment, atExit }: Surroundi
     catalogueLink: (upstream) => pool.catalogueLink(upstream),
   });
   const options = upstreamOptions(config, { ...shared, environment, atExit });
-  const pool = new UpstreamPool(options, { ...shared, random: Math.random }, keeper);
+  const pool = new UpstreamPool(options, { ...shared, growing, random: Math.random }, keeper);
   const close = async () => {
     keeper.close();
     readiness.close();

@@ -50,6 +50,12 @@ export function invalidTokenChallenge(options: ResourceOptions, reason: RefusedR
   return bearer([...error, metadataParameter(options), ...scopeParameter(options)]);
 }
 
+/** `WWW-Authenticate` of a 401 for a refused ticket: one text for whatever is wrong with it. */
+export function invalidTicketChallenge(options: ResourceOptions): string {
+  const error = [parameter('error', 'invalid_token'), parameter('error_description', 'The ticket is not valid')];
+  return bearer([...error, metadataParameter(options), ...scopeParameter(options)]);
+}
+
 /** `WWW-Authenticate` of a 403 for a good token without the required scopes (RFC 6750 section 3.1, RFC 9728 section 5.1). */
 export function insufficientScopeChallenge(options: ResourceOptions): string {
   const error = [

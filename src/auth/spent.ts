@@ -5,9 +5,6 @@ interface Entry {
   readonly expiresAt: number;
 }
 
-/** 100 requests a second of one caller, for the ten minutes that state is valid. */
-const CAPACITY = 65_536;
-
 /**
  * What makes a sealed text good for one use. It remembers the nonces that were spent until they expire. When it is full it
  * drops the one that expires first, and from then on refuses whatever expires no later: unused texts may be refused, none is
@@ -20,11 +17,22 @@ export class Spent {
   /** The same, those that expire first in front. */
   readonly #order: Entry[] = [];
   /** The newest expiry that is no longer remembered: also where the wall clock is set back, nothing comes to life again. */
-  #floor = Number.NEGATIVE_INFINITY;
+  #floor: number;
 
-  constructor(clock: Clock, capacity = CAPACITY) {
+  /** `floor`: whatever expires no later is refused. */
+  constructor(clock: Clock, capacity: number, floor = Number.NEGATIVE_INFINITY) {
     this.#clock = clock;
     this.#capacity = capacity;
+    this.#floor = floor;
+  }
+
+  get floor(): number {
+    return this.#floor;
+  }
+
+  /** Whether one that begins anew refuses no less, where it begins with the same floor. */
+  get isOver(): boolean {
+    return this.size === 0 && this.#floor <= this.#clock.now();
   }
 
   /** How many are remembered. */
@@ -34,13 +42,18 @@ export class Spent {
 
   /** True once for a nonce; false when it was spent before, has expired, or may have been spent. `expiresAt` as sealed, epoch milliseconds. */
   spend(nonce: string, expiresAt: number): boolean {
-    this.#forget();
+    this.forget();
     const usable = expiresAt > Math.max(this.#floor, this.#clock.now());
     if (!usable || this.#nonces.has(nonce)) return false;
     this.#nonces.add(nonce);
     this.#order.splice(this.#after(expiresAt), 0, { nonce, expiresAt });
-    if (this.#nonces.size > this.#capacity) this.#drop(1);
+    if (this.#nonces.size > this.#capacity) this.dropFirst();
     return true;
+  }
+
+  /** Forgets the one that expires first: from now on whatever expires no later is refused. */
+  dropFirst(): void {
+    this.#drop(1);
   }
 
   /** What was spent served nothing: it may be spent once more. */
@@ -53,7 +66,8 @@ export class Spent {
     }
   }
 
-  #forget(): void {
+  /** Forgets what has expired. */
+  forget(): void {
     const expired = this.#after(this.#clock.now());
     if (expired > 0) this.#drop(expired);
   }

@@ -3,6 +3,7 @@ import type { Log } from '../ports/log.ts';
 import type { Counters, ListKind, Meter } from '../ports/meter.ts';
 import type { Catalogue } from './catalogue.ts';
 import type { SeenPart } from './snapshot.ts';
+import { WalkGap } from './walk-gap.ts';
 
 /** What a walk of one upstream found. */
 export interface Listing {
@@ -27,7 +28,6 @@ export interface RefresherOptions {
 }
 
 const ALL: readonly ListKind[] = ['tools', 'resources', 'prompts'];
-const MAX_WAIT_MS = 30_000;
 const SOON_MS = 2_000;
 
 /** Turns what upstreams say of their lists into few walks and the differences they find. */
@@ -60,6 +60,12 @@ export class Refresher {
     return this.closed ? Promise.resolve(false) : this.scheduleOf(upstream).now();
   }
 
+  /** An upstream that is no longer of concern: no walk of it begins, and what one under way finds is dropped. */
+  forget(upstream: string): void {
+    this.schedules.get(upstream)?.close();
+    this.schedules.delete(upstream);
+  }
+
   /** Idempotent. Nothing is walked or reported afterwards, also not what a walk under way finds. */
   close(): void {
     this.closed = true;
@@ -71,23 +77,24 @@ export class Refresher {
     const known = this.schedules.get(upstream);
     if (known !== undefined) return known;
     const { clock, coalesceMs, relistMs } = this.options;
-    const walk = (kinds: readonly ListKind[]) => this.walk(upstream, kinds);
-    const schedule = new Schedule(walk, clock, coalesceMs, relistMs(upstream));
+    const walk = (kinds: readonly ListKind[]) =>
+      this.walk(upstream, kinds, () => this.schedules.get(upstream) !== schedule);
+    const schedule: Schedule = new Schedule(walk, clock, coalesceMs, relistMs(upstream));
     this.schedules.set(upstream, schedule);
     return schedule;
   }
 
-  private async walk(upstream: string, kinds: readonly ListKind[]): Promise<Outcome> {
+  private async walk(upstream: string, kinds: readonly ListKind[], isOver: () => boolean): Promise<Outcome> {
     const { catalogue, log } = this.options;
     this.count('walked', kinds);
     try {
       const { part, failed } = await this.options.walk(upstream, kinds);
-      if (this.closed) return NOTHING;
+      if (isOver()) return NOTHING;
       const changed = catalogue.replace(upstream, part);
       if (changed.length > 0) this.report(upstream, changed);
       return { answered: failed.length === 0, differs: changed.length > 0, failed };
     } catch (err) {
-      if (!this.closed) log.warn('walk_failed', { upstream, err });
+      if (!isOver()) log.warn('walk_failed', { upstream, err });
       return NOTHING;
     }
   }
@@ -112,7 +119,7 @@ const NOTHING: Outcome = { answered: false, differs: false, failed: [] };
 
 /**
  * When one upstream is walked. A walk comes `coalesceMs` after the first wish for it, and no sooner after the last walk
- * than `gap`, which doubles, up to 30 s, with every walk the upstream prompted that found no difference. Wishes during a walk make one more.
+ * than `gap`. Wishes during a walk make one more.
  */
 class Schedule {
   private readonly walk: (kinds: readonly ListKind[]) => Promise<Outcome>;
@@ -121,7 +128,7 @@ class Schedule {
   private readonly relistMs: number;
   private readonly wanted = new Set<ListKind>();
   private waiting: ((answered: boolean) => void)[] = [];
-  private gap: number;
+  private readonly gap: WalkGap;
   private lastEnd = Number.NEGATIVE_INFINITY;
   private walking = false;
   /** Whether the upstream prompted the next walk, and the one under way: relisting by the clock does not lengthen the gap. */
@@ -143,7 +150,7 @@ class Schedule {
     this.clock = clock;
     this.coalesceMs = coalesceMs;
     this.relistMs = relistMs;
-    this.gap = coalesceMs;
+    this.gap = new WalkGap(coalesceMs);
   }
 
   want(kinds: readonly ListKind[]): void {
@@ -153,7 +160,7 @@ class Schedule {
   }
 
   soon(kind: ListKind): Promise<boolean> {
-    const wait = Math.max(this.coalesceMs, this.lastEnd + this.gap - this.clock.elapsed());
+    const wait = Math.max(this.coalesceMs, this.lastEnd + this.gap.ms - this.clock.elapsed());
     this.want([kind]);
     if (!this.walking && wait > SOON_MS) return Promise.resolve(false);
     return new Promise((resolve) => {
@@ -182,7 +189,7 @@ class Schedule {
   }
 
   private plan(): void {
-    const earliest = this.lastEnd + this.gap - this.clock.elapsed();
+    const earliest = this.lastEnd + this.gap.ms - this.clock.elapsed();
     this.cancelWalk ??= this.clock.after(Math.max(this.coalesceMs, earliest), () => this.begin());
   }
 
@@ -203,9 +210,9 @@ class Schedule {
   private end({ answered, differs, failed }: Outcome): void {
     if (this.closed) return;
     this.walking = false;
-    this.lastEnd = this.clock.elapsed();
-    if (differs) this.gap = this.coalesceMs;
-    else if (this.prompted) this.gap = Math.min(this.gap * 2, MAX_WAIT_MS);
+    const now = this.clock.elapsed();
+    this.gap.walked({ differs, prompted: this.prompted, pause: now - this.lastEnd });
+    this.lastEnd = now;
     for (const resolve of this.served) resolve(answered);
     this.cancelRelist = this.clock.after(this.relistMs, () => this.relist());
     if (failed.length > 0) this.want(failed);

@@ -16,6 +16,8 @@ export interface View {
   digest(kind: ListKind): string;
   /** Of the upstreams of which something is seen or, as long as they list nothing, may be. */
   readonly capabilities: ServerCapabilities;
+  /** Keys of those upstreams. */
+  readonly upstreams: ReadonlySet<string>;
   /** Whether the capabilities announce this kind of list. */
   has(kind: ItemKind): boolean;
   /** Of the upstreams of which something is seen, under their keys. */
@@ -50,6 +52,7 @@ function remember(snapshot: Snapshot): Map<string, View> {
 
 class GrantedView implements View {
   readonly capabilities: ServerCapabilities;
+  readonly upstreams: ReadonlySet<string>;
   readonly instructions: string | undefined;
   private readonly pages: Readonly<Record<ItemKind, Pages>>;
   private readonly handshakeTools: Pages;
@@ -73,7 +76,9 @@ class GrantedView implements View {
     this.prompts = byKey(items.prompts);
     const seen = upstreamsOf(items);
     const filled = upstreamsOf(snapshot.items);
-    this.capabilities = unite(snapshot.members.filter(({ key }) => seen.has(key) || !filled.has(key)));
+    const members = snapshot.members.filter(({ key }) => seen.has(key) || !filled.has(key));
+    this.upstreams = new Set(members.map(({ key }) => key));
+    this.capabilities = unite(members);
     this.instructions = joined(snapshot.members.filter(({ key }) => seen.has(key)));
   }
 

@@ -1,11 +1,11 @@
-import closeWithGrace from 'close-with-grace';
 import { startApp } from '../app.ts';
 import { createLog } from '../observe/log.ts';
 import { fail, readConfiguration } from './configuration.ts';
 import { exitTasks } from './exit-tasks.ts';
 import { bracketed, socketUrl } from './socket-url.ts';
+import { stopOnSignal } from './stop-on-signal.ts';
 
-/** What stopping may take beyond the calls in flight: close frames, children, the audit's last lines. In milliseconds. */
+/** What stopping may take beyond the drain: close frames, children, the audit's last lines. In milliseconds. */
 const STOPPING_MS = 10_000;
 
 /** `serve`: runs until a signal. A configuration or port that cannot be used ends it with sentences and exit code 1. */
@@ -18,15 +18,11 @@ export async function serve(file: string): Promise<void> {
   try {
     const atExit = exitTasks().keep;
     const app = await startApp({ config, configHash: hash, log, environment: process.env, atExit });
+    const { notice, inFlight, waves } = config.timing.drain;
+    stopOnSignal(app, notice + inFlight + waves + STOPPING_MS, log);
     log.info('listening', {
       url: socketUrl(app.address, config.listen),
       ops: `http://${bracketed(app.ops.host)}:${app.ops.port}`,
-    });
-    closeWithGrace({ delay: config.timing.drain.inFlight + STOPPING_MS, logger: false }, async ({ signal, err }) => {
-      if (err === undefined) log.info('stopping', { signal });
-      else log.error('stopping', { err });
-      await app.close();
-      log.info('stopped');
     });
   } catch (error) {
     fail([error instanceof Error ? error.message : String(error)]);

@@ -14,6 +14,9 @@ export interface Pulse {
   lost(): void;
 }
 
+/** The longest a timer of JavaScript waits, in milliseconds; a longer one does not wait at all (HTML, timer initialization steps). */
+const LONGEST_MS = 2 ** 31 - 1;
+
 /** Pings the peer while it shows signs of life and calls `lost` once when it does not. Keeps no process alive. */
 export function startHeartbeat({ pingInterval, pongTimeout }: Heartbeat, pulse: Pulse): () => void {
   let timer: ReturnType<typeof setTimeout> | undefined;
@@ -21,7 +24,7 @@ export function startHeartbeat({ pingInterval, pongTimeout }: Heartbeat, pulse: 
   const arm = (ms: number, task: () => void) => {
     clearTimeout(timer);
     if (stopped) return;
-    timer = setTimeout(task, ms);
+    timer = setTimeout(task, Math.min(ms, LONGEST_MS));
     timer.unref();
   };
   const rest = (since: number) =>

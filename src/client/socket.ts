@@ -42,6 +42,8 @@ export interface SocketEnd {
 export interface OpenSocket {
   /** Bytes taken and not yet written. */
   readonly buffered: number;
+  /** What it runs over, for figures alone. */
+  readonly stream: Socket | undefined;
   /** Queues one message, in order; false once the socket is ending. `done` is called when it has left or cannot. */
   send(text: string, done?: (error?: Error | null) => void): boolean;
   /** Reads nothing until `resume`; what has been read is still delivered. */
@@ -82,7 +84,7 @@ export function openSocket(options: SocketOptions, events: SocketEvents, signal:
     socket.on('message', (data, isBinary) => receive(data, isBinary, maxMessage, events));
     socket.once('open', () => {
       settled();
-      resolve(openedSocket(socket, () => stream?.bytesRead ?? 0, options.heartbeat, events));
+      resolve(openedSocket(socket, stream, options.heartbeat, events));
     });
     socket.once('unexpected-response', (_request, { statusCode = 0, headers: answered }) => {
       reject(new UpgradeRefusedError(statusCode, answered['www-authenticate'], answered['retry-after']));
@@ -95,7 +97,7 @@ export function openSocket(options: SocketOptions, events: SocketEvents, signal:
 
 function openedSocket(
   socket: WebSocket,
-  bytesRead: () => number,
+  stream: Socket | undefined,
   heartbeat: Heartbeat,
   events: SocketEvents,
 ): OpenSocket {
@@ -103,7 +105,7 @@ function openedSocket(
   let cut: ReturnType<typeof setTimeout> | undefined;
   const stopHeartbeat = startHeartbeat(heartbeat, {
     ping: (left) => socket.ping(undefined, undefined, left),
-    bytesRead,
+    bytesRead: () => stream?.bytesRead ?? 0,
     paused: () => socket.isPaused,
     lost: () => {
       cause = new Error('the peer has stopped answering pings');
@@ -137,6 +139,7 @@ function openedSocket(
     get buffered() {
       return socket.bufferedAmount;
     },
+    stream,
     send(text, done) {
       if (socket.readyState !== socket.OPEN) return false;
       socket.send(text, { binary: false }, done);

@@ -8,7 +8,7 @@ export interface WebSocketClientOptions {
   readonly url: string | URL;
   /** The bearer token, or how to get one; asked for once, when the transport starts. */
   readonly token?: string | (() => string | Promise<string>);
-  /** How the token travels: the `Authorization` header (default), or a subprotocol where headers cannot be set. */
+  /** How the token travels: the `Authorization` header (default), or a subprotocol where headers cannot be set. `ticket`: what `token` is or gets is a one-time ticket, which goes into the query. */
   readonly carriage?: Carriage;
   /** Bytes of one message from the server, 16 MiB by default. A longer one is dropped and told to `onerror`; one of four times that ends the connection. */
   readonly maxMessage?: number;
@@ -90,9 +90,11 @@ export class WebSocketClientTransport {
   async #open(): Promise<OpenSocket> {
     const { token, carriage = 'header', headers = {}, maxMessage = MAX_MESSAGE, heartbeat = HEARTBEAT } = this.#options;
     const carried = carry(await this.#unlessClosed(typeof token === 'function' ? token() : token), carriage);
+    const url = new URL(this.#url);
+    for (const [name, value] of Object.entries(carried.query)) url.searchParams.set(name, value);
     return openSocket(
       {
-        url: this.#url,
+        url,
         maxMessage,
         heartbeat,
         // The SDKs lose the progress of a call whose result they read in one turn with it.

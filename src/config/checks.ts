@@ -5,7 +5,7 @@ import { tlsChecks } from './tls-checks.ts';
 
 /** What no key shows alone: rules between keys of a configuration whose every key is right. */
 export function crossChecks(config: Config): Problem[] {
-  return [...openListener(config), ...tlsChecks(config), ...policyChecks(config)];
+  return [...openListener(config), ...unheardProxies(config), ...tlsChecks(config), ...policyChecks(config)];
 }
 
 /** Whoever reaches the listener could be anyone, or sign for anyone: not beyond this machine. */
@@ -18,6 +18,12 @@ function openListener({ auth, listen }: Config): Problem[] {
       ? [{ path: ['auth', 'issuers', index, 'keys', 'secret'], text: 'needs listen.host to be a loopback address' }]
       : [],
   );
+}
+
+function unheardProxies({ auth, listen }: Config): Problem[] {
+  if (auth.mode !== 'anonymous' || listen.trustedProxies.length === 0) return [];
+  const text = 'needs jwt mode: in anonymous mode an upgrade that came through a proxy is refused';
+  return [{ path: ['listen', 'trustedProxies'], text }];
 }
 
 function policyChecks({ auth, policy }: Config): Problem[] {

@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { crossChecks, idleKeys } from './checks.ts';
 import { layOver, type Overrides, originOf, readOverrides } from './environment.ts';
+import { exposure } from './exposure.ts';
 import { fingerprint } from './fingerprint.ts';
 import { readHostEntries } from './host-files.ts';
 import { knownKeys } from './known-keys.ts';
@@ -68,7 +69,11 @@ function judge(draft: Draft, overrides: Overrides): Loaded {
   ];
   if (!parsed.success || sentences.length > 0) return { ok: false, problems: sentences };
   const config = inOrder(parsed.data, draft.order);
-  const warnings = [...entries.warnings, ...idleKeys(config, (path) => valueAt(tree, path) !== undefined)];
+  const warnings = [
+    ...entries.warnings,
+    ...idleKeys(config, (path) => valueAt(tree, path) !== undefined),
+    ...exposure(config),
+  ];
   return {
     ok: true,
     config: resolvePaths(config, draft.directory),

@@ -19,10 +19,25 @@ const share = leaf(
   },
 );
 
+const addressRate = z
+  .strictObject({
+    rate: says(count(), 'Steady rate, a second.'),
+    burst: says(count(), 'How many may come at once, at least `rate`.'),
+  })
+  .superRefine(({ rate, burst }, context) => {
+    if (burst < rate) context.addIssue({ code: 'custom', message: 'must be at least rate', path: ['burst'] });
+  });
+
 const handshakes = z.strictObject({
   pending: says(count().prefault(256), 'Upgrades under way at once; one more is answered 503.'),
-  perSecond: says(count().prefault(500), 'Upgrades begun in a second.'),
-  perAddress: says(rate.nullable().prefault(null), 'Upgrades begun by one address; null for no limit.'),
+  perSecond: says(
+    count().prefault(500),
+    'Connections begun at once, and then a second, over all listeners; one more is answered 503.',
+  ),
+  perAddress: says(
+    addressRate.nullable().prefault(null),
+    'Connections begun by one address, or one /64 of IPv6; one more is answered 429. null for no limit.',
+  ),
 });
 
 export const limitsSchema = z.strictObject({
@@ -46,7 +61,7 @@ export const limitsSchema = z.strictObject({
   subscriptions: says(count().prefault(64), 'Resources one session may be subscribed to.'),
   requestsPerSecond: says(
     rate.nullable().prefault({ rate: 100, burst: 200 }),
-    'Requests of one principal; null for no limit.',
+    'What one principal may send on all its sockets: a request counts 1, a malformed message 5, any other 0.2; null for no limit.',
   ),
   outbox: says(
     size().prefault('16MiB'),
@@ -54,15 +69,21 @@ export const limitsSchema = z.strictObject({
   ),
   slowReader: says(
     duration().prefault('10s'),
-    'How long a full outbox may not shrink before the socket is closed with 4430.',
+    'How long a full outbox may not shrink before the socket is closed with 4430; what a shared upstream fills is closed at once.',
   ),
-  bufferedTotal: says(share.prefault('25%'), 'What may wait for all sockets together.'),
+  bufferedTotal: says(
+    share.prefault('25%'),
+    'What may wait for all clients and upstreams together, of the memory the process may use; over it, the sockets with most waiting are closed with 1013.',
+  ),
   connections: says(count().prefault(10000), 'Open sockets in all; one more is answered 503.'),
   connectionsPerPrincipal: says(count().prefault(20), 'Open sockets of one principal; one more is answered 429.'),
-  connectionsPerAddress: says(count().nullable().prefault(null), 'Open sockets of one address; null for no limit.'),
+  connectionsPerAddress: says(
+    count().nullable().prefault(null),
+    'Open sockets of one address, or one /64 of IPv6; one more is answered 429. null for no limit.',
+  ),
   connectionAge: says(
     duration().nullable().prefault(null),
-    'How old a socket may become, give or take 10 %; null for no limit.',
+    'How old a socket may become, give or take 10 %, before it is drained; null for no limit.',
   ),
   children: says(count().prefault(64), 'Processes running for sessions.'),
   childrenPerPrincipal: says(count().prefault(8), 'Processes running for the sessions of one principal.'),

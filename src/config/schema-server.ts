@@ -7,7 +7,7 @@ export const SERVER_KEY = /^[a-z0-9-]{1,24}$/;
 
 const breaker = z.strictObject({
   failures: says(count().prefault(5), 'Failed connects in a row that open the breaker.'),
-  open: says(duration().prefault('30s'), 'How long an open breaker waits before the next attempt.'),
+  open: says(duration().prefault('30s'), 'How long an open breaker waits before the next attempt, less up to a fifth.'),
   maxOpen: says(duration().prefault('5m'), 'How long that wait may grow to.'),
 });
 

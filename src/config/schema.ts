@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { isCidr } from '../policy/address.ts';
 import type { PolicySource } from '../policy/rule.ts';
 import { authSchema } from './schema-auth.ts';
 import { count, type Immutable, list, matching, oneOf, says, text } from './schema-kinds.ts';
@@ -10,6 +11,8 @@ import { serversSchema } from './schema-server.ts';
 const host = matching('a host name or address without port', /^(?:\[[0-9A-Fa-f:.]+\]|[^\s/@?#[\]]+)$/);
 const port = count(0, 65535);
 const path = text('the path of a file');
+
+const cidr = text('a block of addresses such as 10.0.0.0/8 or 2001:db8::/32', isCidr);
 
 const tls = z.strictObject({
   certFile: says(path, 'Certificate chain, PEM.'),
@@ -41,7 +44,10 @@ const listen = z.strictObject({
     tcp.nullable().prefault(null),
     'Listener for newline-delimited messages; a connection must begin with a request. It speaks TLS where `listen.tls` is set, but on a Unix socket. In jwt mode every client needs a certificate that `auth.certificates` names.',
   ),
-  trustedProxies: says(list('CIDRs', text('a CIDR')).prefault([]), 'Proxies whose X-Forwarded-For is believed.'),
+  trustedProxies: says(
+    list('CIDRs', cidr).prefault([]),
+    "Proxies whose X-Forwarded-For is believed: its rightmost address outside this list is the caller's. Jwt mode alone: in anonymous mode an upgrade that came through a proxy is refused.",
+  ),
 });
 
 const ops = z.strictObject({

@@ -12,21 +12,9 @@ interface Row {
  * sets it to something, so that none is read and ignored. Remove the row when the key gets its meaning.
  */
 export const UNBUILT: readonly Row[] = [
-  { key: 'listen.trustedProxies', idle: isEmpty },
   { key: 'admin' },
   { key: 'bus' },
-  { key: 'limits.handshakes.perSecond' },
-  { key: 'limits.handshakes.perAddress' },
-  { key: 'limits.requestsPerSecond' },
-  { key: 'limits.bufferedTotal' },
-  { key: 'limits.connectionsPerAddress' },
-  { key: 'limits.connectionAge' },
-  { key: 'limits.children' },
-  { key: 'limits.childrenPerPrincipal' },
-  { key: 'limits.childStartsPerSecond' },
   { key: 'timing.resumeWindow', idle: isZero },
-  { key: 'timing.drain.notice' },
-  { key: 'timing.drain.waves' },
   { key: 'audit.arguments', idle: (value) => value === 'none' || value === 'keys' },
   { key: 'audit.redact', idle: isEmpty },
 ];

@@ -1,6 +1,7 @@
 import type { Socket } from 'node:net';
 import {
   insufficientScopeChallenge,
+  invalidTicketChallenge,
   invalidTokenChallenge,
   missingTokenChallenge,
   type ResourceOptions,
@@ -8,6 +9,7 @@ import {
 import { type CertificateFault, certificateJudge } from '../auth/client-certificate.ts';
 import type { Identity } from '../auth/principal.ts';
 import { holdsScopes } from '../auth/scopes.ts';
+import type { Tickets } from '../auth/ticket.ts';
 import type { AuthConfig } from '../config/schema.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { Log } from '../ports/log.ts';
@@ -34,14 +36,36 @@ export function jwtAuthentication(verifier: Verifier, resource: ResourceOptions,
         ...because(verified.cause),
       };
     }
-    if (holdsScopes(verified.identity.scopes, resource.requiredScopes)) return { identity: verified.identity };
-    return { refused: 'insufficient_scope', challenge: insufficientScopeChallenge(resource) };
+    const { identity } = verified;
+    if (holdsScopes(identity.scopes, resource.requiredScopes)) return { identity };
+    return { refused: 'insufficient_scope', challenge: insufficientScopeChallenge(resource), identity };
   };
 }
 
-/** Turns the certificate of a connection into an identity, or says why there is none. */
+/** Turns a ticket, and the Origin it came from, into the identity of the token it was given for. */
+export type Redeem = (ticket: string, origin: string | undefined) => Promise<{ readonly identity: Identity } | Refused>;
+
+/** Counts every verdict. Nothing says why a ticket is refused: who guesses learns nothing. */
+export function ticketRedemption(tickets: Tickets, resource: ResourceOptions, meter: Meter): Redeem {
+  const judged = (outcome: 'accepted' | 'refused' | 'unavailable', reason = '') =>
+    meter.counter('auth_total', { outcome, reason }).add();
+  return async (ticket, origin) => {
+    try {
+      const identity = await tickets.spend(ticket, origin);
+      judged(identity === undefined ? 'refused' : 'accepted', identity === undefined ? 'ticket' : '');
+      if (identity !== undefined) return { identity };
+      return { refused: 'invalid_ticket', challenge: invalidTicketChallenge(resource) };
+    } catch (error) {
+      judged('unavailable');
+      return { refused: 'tickets', ...because(error instanceof Error ? error : undefined) };
+    }
+  };
+}
+
+/** Turns the certificate of a connection into an identity, or says why there is none; `request` is what the log calls it. */
 export type Certify = (
   socket: Socket,
+  request: string,
 ) => { readonly identity: Identity } | { readonly refused: CertificateFault | 'no_certificate' };
 
 /**
@@ -54,13 +78,13 @@ export function certificateAuthentication(
 ): Certify | undefined {
   if (auth.mode === 'anonymous') return undefined;
   const judge = certificateJudge(auth.certificates, clock);
-  return (socket) => {
+  return (socket, request) => {
     const verdict = judge(socket);
     if (verdict.outcome === 'none') return { refused: 'no_certificate' };
     const reason = verdict.outcome === 'refused' ? verdict.reason : '';
     meter.counter('auth_total', { outcome: verdict.outcome, reason }).add();
     if (verdict.outcome === 'accepted') return { identity: verdict.identity };
-    log.info('certificate_refused', { reason: verdict.reason, ...verdict.names });
+    log.info('certificate_refused', { request, reason: verdict.reason, ...verdict.names });
     return { refused: verdict.reason };
   };
 }

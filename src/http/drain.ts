@@ -1,26 +1,124 @@
-import type { Clock } from '../ports/clock.ts';
+import type { Cancel, Clock } from '../ports/clock.ts';
+import { waves } from './waves.ts';
 
+/** A session as it is seen by a gateway that shuts down. */
 export interface Drainable {
-  /** Takes no new requests and closes as soon as nothing is in flight. */
+  /** Whether a request has no answer yet. */
+  readonly isBusy: boolean;
+  /** Takes no new requests. */
+  stopTaking(): void;
+  /** The same, and closes as soon as nothing is in flight. */
   drain(): void;
   /** Ends what is still in flight in an error, then the socket. */
   drainOver(): void;
 }
 
 export interface DrainParts {
-  readonly sessions: Iterable<Drainable> & { empty(clock: Clock, ms: number): Promise<void> };
+  readonly sessions: Iterable<Drainable> & { readonly size: number; whenEmpty(task: () => void): Cancel };
   readonly clock: Clock;
-  /** Milliseconds that calls in flight may still take. */
+  readonly timing: DrainTiming;
+}
+
+/** All in milliseconds. */
+export interface DrainTiming {
+  /** Everything goes on as usual, but for readiness. */
+  readonly notice: number;
+  /** What calls in flight may still take after that. */
   readonly inFlight: number;
+  /** Over how long closes are spread, at most. */
+  readonly waves: number;
 }
 
 /** After a close frame a socket is terminated within a second; the rest is for its `close` event. */
 const CLOSING_MS = 1500;
 
-/** Lets every session finish what it has in flight, then closes what is left. Returns at once where no socket is open. */
-export async function drain({ sessions, clock, inFlight }: DrainParts): Promise<void> {
-  for (const session of [...sessions]) session.drain();
-  await sessions.empty(clock, inFlight);
-  for (const session of [...sessions]) session.drainOver();
-  await sessions.empty(clock, CLOSING_MS);
+/**
+ * The way a gateway's sockets go when it shuts down: notice, then idle ones in waves, each busy one when its calls have
+ * ended, and at last, in waves again, those whose calls did not end in time. Takes at most the sum of its times and
+ * CLOSING_MS; without sockets nothing but the notice.
+ */
+export class Drain {
+  private readonly parts: DrainParts;
+  private told = false;
+  private refusing = false;
+  private forced = false;
+  private timers: Cancel[] = [];
+  private wake = () => {};
+
+  constructor(parts: DrainParts) {
+    this.parts = parts;
+  }
+
+  /** No traffic is to be sent here any more. */
+  get isTold(): boolean {
+    return this.told;
+  }
+
+  /** Nothing new is let in. */
+  get isRefusing(): boolean {
+    return this.refusing;
+  }
+
+  /** Resolves when no socket is left, or those that are left do not close. Once. */
+  async run(): Promise<void> {
+    const { sessions, timing } = this.parts;
+    this.told = true;
+    if (timing.notice > 0) await this.pause(timing.notice);
+    this.refusing = true;
+    for (const session of [...sessions]) session.stopTaking();
+    this.inWaves((session) => session.drain());
+    await this.emptied(timing.inFlight);
+    this.inWaves((session) => session.drainOver());
+    await this.emptied(timing.waves);
+    this.forced = true;
+    for (const session of [...sessions]) session.drainOver();
+    await this.emptied(CLOSING_MS, true);
+    this.stopTimers();
+  }
+
+  /** A session that was let in just before nothing was: it goes at once. */
+  joined(session: Drainable): void {
+    if (this.refusing) session.drain();
+  }
+
+  /** Nothing is waited for any longer but the closing of sockets, whose calls in flight end in an error now. */
+  force(): void {
+    if (this.forced) return;
+    this.forced = true;
+    this.wake();
+  }
+
+  private inWaves(close: (session: Drainable) => void): void {
+    this.stopTimers();
+    if (this.forced) return;
+    const { sessions, clock, timing } = this.parts;
+    for (const { socket, at } of waves([...sessions], timing.waves)) {
+      if (at === 0) close(socket);
+      else this.timers.push(clock.after(at, () => close(socket)));
+    }
+  }
+
+  private stopTimers(): void {
+    for (const stop of this.timers.splice(0)) stop();
+  }
+
+  /** Resolves when no session is left, or after `ms`; unless it is the end, also when it is forced. */
+  private async emptied(ms: number, isEnd = false): Promise<void> {
+    if (this.parts.sessions.size === 0) return;
+    const stop = this.parts.sessions.whenEmpty(() => this.wake());
+    await this.pause(ms, isEnd);
+    stop();
+  }
+
+  private async pause(ms: number, isEnd = false): Promise<void> {
+    if (ms === 0 || (this.forced && !isEnd)) return;
+    await new Promise<void>((resolve) => {
+      const stop = this.parts.clock.after(ms, resolve);
+      this.wake = () => {
+        stop();
+        resolve();
+      };
+    });
+    this.wake = () => {};
+  }
 }

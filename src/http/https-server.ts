@@ -9,6 +9,10 @@ export interface RequestLimits {
   /** Milliseconds they may take; a handshake may take as long before. */
   readonly headersTimeout: number;
   readonly requestTimeout: number;
+  /** Milliseconds between two looks at which are late. */
+  readonly connectionsCheckingInterval: number;
+  /** Milliseconds a page has between its preflight and its request for a ticket; nothing else is asked twice on a connection. */
+  readonly keepAliveTimeout: number;
 }
 
 /** Makes the server of the main listener where it speaks TLS. */

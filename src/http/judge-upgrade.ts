@@ -1,7 +1,8 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { type CarriageProblem, carriedToken } from '../auth/carriage.ts';
 import { hostAllowed, originAllowed } from '../policy/origin.ts';
-import { chooseSubprotocol, offeredSubprotocols } from '../protocol/subprotocol.ts';
+import { chooseSubprotocol, offeredSubprotocols, offersEachOnce } from '../protocol/subprotocol.ts';
+import { isHandshake } from '../protocol/websocket-handshake.ts';
 import type { RefusalReason } from './refusals.ts';
 
 /** What an upgrade says before anything is verified. */
@@ -19,20 +20,29 @@ export interface UpgradeRules {
   readonly anonymous: boolean;
 }
 
-export type UpgradeJudgement =
-  /** Null where there is none, or none is asked for. */
-  { readonly token: string | null } | { readonly refused: RefusalReason; readonly text?: CarriageProblem };
+/** What says who is calling. The token is null where there is none, or none is asked for. */
+export type Carried = { readonly token: null } | { readonly token: string } | { readonly ticket: string };
 
-/** The part of the verdict that needs no key and no waiting, in the order of the design: headers, Host, Origin, subprotocol, token. */
+export type UpgradeJudgement = Carried | { readonly refused: RefusalReason; readonly text?: CarriageProblem };
+
+/** The part of the verdict that needs no key and no waiting, in the order of the design: headers, Host, Origin, subprotocol, token. What passes is answered 101 unless its caller is refused: a ticket is spent behind it. */
 export function judgeUpgrade({ headers, authorization, query }: UpgradeFacts, rules: UpgradeRules): UpgradeJudgement {
-  if (rules.anonymous && wasForwarded(headers)) return { refused: 'forwarded' };
-  if (!hostAllowed(headers.host, rules.hosts)) return { refused: 'host' };
-  if (!originAllowed(headers.origin, rules.origins)) return { refused: 'origin' };
-  const subprotocols = offeredSubprotocols(headers['sec-websocket-protocol']);
-  if ('refuse' in chooseSubprotocol(subprotocols)) return { refused: 'subprotocol' };
+  if (!isHandshake(headers)) return { refused: 'websocket' };
+  const place = judgePlace(headers, rules);
+  if (place !== undefined) return { refused: place };
+  const offers = headers['sec-websocket-protocol'];
+  const subprotocols = offeredSubprotocols(offers);
+  if (!offersEachOnce(offers) || 'refuse' in chooseSubprotocol(subprotocols)) return { refused: 'subprotocol' };
   const carriage = carriedToken({ authorization, subprotocols, query });
   if ('problem' in carriage) return { refused: 'token_carriage', text: carriage.problem };
-  return { token: rules.anonymous || 'none' in carriage ? null : carriage.token };
+  return rules.anonymous || 'none' in carriage ? { token: null } : carriage;
+}
+
+/** Where a request comes from and whom it asks: of an upgrade and of a request for a ticket alike. */
+export function judgePlace(headers: IncomingHttpHeaders, rules: UpgradeRules): RefusalReason | undefined {
+  if (rules.anonymous && wasForwarded(headers)) return 'forwarded';
+  if (!hostAllowed(headers.host, rules.hosts)) return 'host';
+  return originAllowed(headers.origin, rules.origins) ? undefined : 'origin';
 }
 
 function wasForwarded(headers: IncomingHttpHeaders): boolean {

@@ -1,38 +1,66 @@
+import { addressKey } from '../policy/address.ts';
 import type { RefusalReason } from './refusals.ts';
 
 export interface SlotLimits {
   readonly connections: number;
   readonly connectionsPerPrincipal: number;
+  /** Null for no limit. */
+  readonly connectionsPerAddress: number | null;
 }
 
-/** Counts open connections, in all and per principal; a slot is held from before 101 until the TCP socket is gone. */
+/** Counts open connections, in all, per address and per principal; a slot is held from before 101 until the TCP socket is gone. */
 export class Slots {
   private readonly limits: SlotLimits;
-  private readonly byPrincipal = new Map<string, number>();
+  private readonly byPrincipal = new Counts();
+  private readonly byAddress = new Counts();
   private total = 0;
 
   constructor(limits: SlotLimits) {
     this.limits = limits;
   }
 
-  /** Takes a slot; the returned function gives it back, once however often it is called. */
-  reserve(principal: string): (() => void) | RefusalReason {
-    const own = this.byPrincipal.get(principal) ?? 0;
-    if (this.total >= this.limits.connections) return 'connections';
-    if (own >= this.limits.connectionsPerPrincipal) return 'connections_per_principal';
-    this.total += 1;
-    this.byPrincipal.set(principal, own + 1);
+  /** Takes a slot; the returned function gives it back, once however often it is called. An empty address is nobody's. */
+  reserve(principal: string, address: string): (() => void) | RefusalReason {
+    const full = this.fullFor(address);
+    if (full !== undefined) return full;
+    if (this.byPrincipal.of(principal) >= this.limits.connectionsPerPrincipal) return 'connections_per_principal';
+    const place = addressKey(address);
+    this.add(1, principal, place);
     let held = true;
     return () => {
-      if (held) this.release(principal);
+      if (held) this.add(-1, principal, place);
       held = false;
     };
   }
 
-  private release(principal: string): void {
-    const own = this.byPrincipal.get(principal) ?? 0;
-    this.total -= 1;
-    if (own <= 1) this.byPrincipal.delete(principal);
-    else this.byPrincipal.set(principal, own - 1);
+  /** Why there is no slot for anybody at this address. */
+  fullFor(address: string): RefusalReason | undefined {
+    const { connections, connectionsPerAddress } = this.limits;
+    const place = addressKey(address);
+    const atPlace = connectionsPerAddress === null || place === '' ? 0 : this.byAddress.of(place);
+    if (this.total >= connections) return 'connections';
+    const isFull = connectionsPerAddress !== null && atPlace >= connectionsPerAddress;
+    return isFull ? 'connections_per_address' : undefined;
+  }
+
+  private add(by: 1 | -1, principal: string, place: string): void {
+    this.total += by;
+    this.byPrincipal.add(principal, by);
+    this.byAddress.add(place, by);
+  }
+}
+
+/** How many there are of each; what there is none of is not kept. */
+class Counts {
+  private readonly counts = new Map<string, number>();
+
+  of(key: string): number {
+    return this.counts.get(key) ?? 0;
+  }
+
+  add(key: string, by: number): void {
+    const count = this.of(key) + by;
+    if (count === 0) this.counts.delete(key);
+    else this.counts.set(key, count);
   }
 }

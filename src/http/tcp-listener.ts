@@ -1,40 +1,25 @@
-import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { unlink } from 'node:fs/promises';
 import { connect, createServer, type Server, type Socket } from 'node:net';
 import { createServer as createTlsServer } from 'node:tls';
-import { type Identity, type Principal, principalKey, principalOf } from '../auth/principal.ts';
-import type { Clock } from '../ports/clock.ts';
-import type { Log } from '../ports/log.ts';
-import type { Meter } from '../ports/meter.ts';
-import { acceptTcp, type BindTcp, type TcpLimits } from '../transport/tcp.ts';
-import { anonymous } from './anonymous.ts';
-import type { Certify } from './authenticate.ts';
+import { limitSockets } from './limit-sockets.ts';
 import type { TcpAddress } from './listen.ts';
 import type { Pending } from './pending.ts';
-import type { Slots } from './slots.ts';
+import { type WelcomeDeps, type WelcomeOptions, welcome } from './tcp-welcome.ts';
 import type { Tls } from './tls.ts';
 import { watchHandshakes } from './tls-handshakes.ts';
 
-export interface TcpListenerOptions extends TcpLimits {
+export interface TcpListenerOptions extends WelcomeOptions {
   /** An address and port (0 takes a free one), or the path of a Unix socket. */
   readonly at: { readonly host?: string; readonly port?: number; readonly socket?: string };
-  readonly anonymousRoles: readonly string[];
   /** Absent: lines come in the clear. Never of a Unix socket. */
   readonly tls: Tls | undefined;
-  /** Who a caller is by its certificate; absent in anonymous mode. */
-  readonly certify: Certify | undefined;
+  /** Sockets the listener holds at once, whatever they are. */
+  readonly maxSockets: number;
 }
 
-export interface TcpListenerDeps {
-  readonly slots: Slots;
+export interface TcpListenerDeps extends WelcomeDeps {
   readonly pending: Pending;
-  readonly clock: Clock;
-  readonly log: Log;
-  readonly meter: Meter;
-  readonly draining: () => boolean;
-  /** Gives a connection that began with a request its session, synchronously. */
-  readonly accept: (session: string, principal: Principal, bind: BindTcp) => void;
 }
 
 export interface TcpListener {
@@ -50,6 +35,7 @@ export async function startTcpListener(options: TcpListenerOptions, deps: TcpLis
   const welcomed = (socket: Socket) => welcome(socket, options, deps);
   const { server, cut } =
     options.tls === undefined ? plainServer(welcomed) : tlsServer(options.tls, options, deps, welcomed);
+  limitSockets(server, options.maxSockets, deps.meter);
   await listening(server, options.at);
   const address = addressOf(server, options.at);
   deps.log.info('tcp_listening', { ...address });
@@ -95,38 +81,6 @@ function tlsServer(
   const server = createTlsServer(options, welcomed);
   tls.serve(server);
   return { server, cut: watchHandshakes(server, deps) };
-}
-
-/** A slot is held until the socket is gone, whatever becomes of it. */
-function welcome(socket: Socket, options: TcpListenerOptions, deps: TcpListenerDeps): void {
-  const { log, meter, slots } = deps;
-  const refused = (reason: string) => {
-    meter.counter('connections_refused_total', { reason }).add();
-    log.info('tcp_refused', { reason });
-    socket.destroy();
-  };
-  socket.on('error', () => {});
-  if (deps.draining()) return refused('draining');
-  const session = randomUUID();
-  const identified = identify(session, socket, options);
-  if ('refused' in identified) return refused(identified.refused);
-  const { identity } = identified;
-  const slot = slots.reserve(principalKey(identity));
-  if (typeof slot === 'string') return refused(slot);
-  socket.once('close', slot);
-  const principal = principalOf(identity, { address: socket.remoteAddress ?? '', via: 'tcp' });
-  acceptTcp(socket, options, deps, {
-    opened: (bind) => (deps.draining() ? refused('draining') : deps.accept(session, principal, bind)),
-    refused,
-  });
-}
-
-function identify(
-  session: string,
-  socket: Socket,
-  { anonymousRoles, certify }: TcpListenerOptions,
-): { readonly identity: Identity } | { readonly refused: string } {
-  return certify === undefined ? { identity: anonymous(session, anonymousRoles) } : certify(socket);
 }
 
 async function listening(server: Server, at: TcpListenerOptions['at']): Promise<void> {

@@ -1,4 +1,4 @@
-import type { AuditEvent } from '../ports/sink.ts';
+import type { AuditEvent, AuthEvent, CallEvent, PolicyEvent } from '../ports/sink.ts';
 
 /** UTF-16 units of one text that comes from a caller; a longer one is cut and ends in `…`. */
 const MAX_TEXT = 2048;
@@ -6,18 +6,47 @@ const MAX_KEYS = 64;
 
 /** One event as a line of JSON with its line feed; `keys` says whether the names of arguments are part of it. */
 export function auditLine(event: AuditEvent, keys: boolean): string {
-  let line = `{"time":"${isoTime(event.time)}","event":"${event.event}","session":${text(event.session)}`;
-  if (event.request !== undefined) line += `,"request":${quoted(event.request)}`;
-  line += `,"issuer":${text(event.issuer)},"id":${text(event.id)}`;
-  if (event.method !== undefined) line += `,"method":${text(event.method)}`;
-  if (event.upstream !== undefined) line += `,"upstream":${text(event.upstream)}`;
-  if (event.target !== undefined) line += `,"target":${text(event.target)}`;
-  line += `,"decision":"${event.decision}"`;
-  if (event.rule !== undefined) line += `,"rule":${text(event.rule)}`;
+  return `{"time":"${isoTime(event.time)}","event":"${event.event}"${membersOf(event, keys)}}\n`;
+}
+
+function membersOf(event: AuditEvent, keys: boolean): string {
+  if (event.event === 'call') return callMembers(event, keys);
+  return event.event === 'auth' ? authMembers(event) : policyMembers(event);
+}
+
+function policyMembers(event: PolicyEvent): string {
+  let line = `${requestMembers(event)},"reason":"${event.reason}"`;
+  if (event.reason === 'grants_changed') return line;
+  line += targetMembers(event);
+  return `${line},"rule":${text(event.rule)},"effect":"${event.effect}"`;
+}
+
+function authMembers(event: AuthEvent): string {
+  const session = event.decision === 'allow' ? event.session : undefined;
+  let line = session === undefined ? '' : `,"session":${text(session)}`;
+  line += `,"request":${quoted(event.request)}`;
+  if (event.issuer !== undefined) line += `,"issuer":${text(event.issuer)}`;
+  if (event.id !== undefined) line += `,"id":${text(event.id)}`;
+  line += `,"address":${quoted(event.address)},"via":"${event.via}","decision":"${event.decision}"`;
+  return event.decision === 'allow' ? line : `${line},"reason":${text(event.reason)}`;
+}
+
+function callMembers(event: CallEvent, keys: boolean): string {
+  let line = `${requestMembers(event)}${targetMembers(event)}`;
+  line += `,"decision":"${event.decision}","rule":${text(event.rule)}`;
   if (event.outcome !== undefined) line += `,"outcome":${text(event.outcome)}`;
   if (event.durationMs !== undefined) line += `,"durationMs":${milliseconds(event.durationMs)}`;
-  if (keys && event.argumentKeys !== undefined) line += `,"argumentKeys":${keyList(event.argumentKeys)}`;
-  return `${line}}\n`;
+  return keys && event.argumentKeys !== undefined ? `${line},"argumentKeys":${keyList(event.argumentKeys)}` : line;
+}
+
+function requestMembers({ session, request, issuer, id, method }: CallEvent | PolicyEvent): string {
+  const whose = `,"session":${text(session)},"request":${quoted(request)},"issuer":${text(issuer)},"id":${text(id)}`;
+  return `${whose},"method":${text(method)}`;
+}
+
+function targetMembers({ upstream, target }: { readonly upstream?: string; readonly target?: string }): string {
+  const owner = upstream === undefined ? '' : `,"upstream":${text(upstream)}`;
+  return target === undefined ? owner : `${owner},"target":${text(target)}`;
 }
 
 /** Nothing that JSON escapes: such a text needs only its quotes, which is what makes a line cheap. */

@@ -27,5 +27,9 @@ function startTimer(ms: number, task: () => void): Cancel {
     return next.unref();
   }
 
-  return () => clearTimeout(timer);
+  return () => {
+    // Of an unreferenced timer Node keeps the list its duration had until that is over, a day for a token that lasts one.
+    timer.ref();
+    clearTimeout(timer);
+  };
 }

@@ -80,7 +80,16 @@ export const INSTRUMENTS: Table = {
     labels: ['direction'],
     help: 'Bytes of messages read from clients (in) and queued to them (out).',
   },
-  outbox_bytes: { kind: 'gauge', labels: [], help: 'Bytes queued to all clients and not yet taken by their sockets.' },
+  messages_refused_total: {
+    kind: 'counter',
+    labels: ['kind'],
+    help: 'Messages of clients over their rate: requests refused, others dropped, by kind.',
+  },
+  outbox_bytes: {
+    kind: 'gauge',
+    labels: [],
+    help: 'Bytes waiting for all clients: queued and not taken, held back for a batch, or kept for a client that is to come back.',
+  },
   frames_dropped_total: {
     kind: 'counter',
     labels: ['kind'],
@@ -93,7 +102,11 @@ export const INSTRUMENTS: Table = {
     help: 'Times an upstream was connected anew after it had been lost.',
   },
   links: { kind: 'gauge', labels: ['upstream', 'isolation'], help: 'Live connections to the upstream.' },
-  children: { kind: 'gauge', labels: ['upstream'], help: 'Running child processes of the upstream.' },
+  children: {
+    kind: 'gauge',
+    labels: ['upstream'],
+    help: 'Running child processes of the upstream, those for lists and shared ones included.',
+  },
   catalogue_items: {
     kind: 'gauge',
     labels: ['kind', 'upstream'],
@@ -107,7 +120,12 @@ export const INSTRUMENTS: Table = {
   auth_total: {
     kind: 'counter',
     labels: ['outcome', 'reason'],
-    help: 'Tokens and client certificates judged, by outcome and reason.',
+    help: 'Tokens, tickets and client certificates judged, by outcome and reason.',
+  },
+  tickets_total: {
+    kind: 'counter',
+    labels: ['outcome'],
+    help: 'One-time tickets asked for, by outcome.',
   },
   tls_certificate_not_after_seconds: {
     kind: 'gauge',

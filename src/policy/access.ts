@@ -1,6 +1,6 @@
 import type { Principal } from '../auth/principal.ts';
 import { type CompiledRule, compileRule, type Effect } from './compiled-rule.ts';
-import { decide, type Standing, standingOf } from './decision.ts';
+import { type Applying, decide, type Standing, standingOf } from './decision.ts';
 import type { Kind } from './patterns.ts';
 import type { PolicySource } from './rule.ts';
 
@@ -24,6 +24,14 @@ export interface Decision {
   readonly effect: 'allow' | 'deny' | 'depends';
   /** Index of the deciding rule, `default` where no rule decided. */
   readonly rule: string;
+  /** The rules on the way to it whose `when` could not be evaluated; absent where there are none. */
+  readonly failed?: readonly FailedRule[];
+}
+
+/** It denied in a deny rule and did not match in an allow rule. */
+export interface FailedRule {
+  readonly rule: string;
+  readonly effect: Effect;
 }
 
 /** The outcome of every rule for one principal. Immutable as seen from outside; sessions with equal keys may share one. */
@@ -41,7 +49,7 @@ export interface Policy {
 }
 
 export interface PolicyOptions {
-  /** Called for each `when` that could not be evaluated: it denies in a deny rule and does not match in an allow rule. */
+  /** Called for each evaluation of a `when` that fails; what is remembered is not evaluated again. */
   readonly onError?: (effect: Effect) => void;
 }
 
@@ -89,8 +97,8 @@ function policyOf(rules: readonly CompiledRule[], onError: OnError): Policy {
   let serial = 0;
   return {
     grants(principal) {
-      const applying = rules.filter((rule) => rule.appliesTo(principal, onError));
-      const key = JSON.stringify(applying.map((rule) => [rule.index, ...rule.readsOf(principal)]));
+      const applying = applyingTo(principal, rules, onError);
+      const key = JSON.stringify(applying.map((each) => keyOf(each, principal)));
       const shared = known.get(key);
       if (shared !== undefined) return shared;
       if (known.size >= MAX_GRANTS) known.clear();
@@ -101,6 +109,19 @@ function policyOf(rules: readonly CompiledRule[], onError: OnError): Policy {
       return grants;
     },
   };
+}
+
+/** A rule that could not be asked about the principal stays, so that each decision it touches tells of it. */
+function applyingTo(principal: Principal, rules: readonly CompiledRule[], onError: OnError): Applying[] {
+  return rules.flatMap((rule) => {
+    const held = rule.appliesTo(principal);
+    if (held === 'failed') onError(rule.effect);
+    return held === false ? [] : [{ rule, hasFailed: held === 'failed' }];
+  });
+}
+
+function keyOf({ rule, hasFailed }: Applying, principal: Principal): readonly unknown[] {
+  return hasFailed ? [rule.index, 'failed'] : [rule.index, ...rule.readsOf(principal)];
 }
 
 type Remember = (target: Target, work: () => Standing) => Standing;
@@ -123,13 +144,13 @@ function remembering(standings: Map<string, Standing>, owner: string): Remember 
 function grantsOf(
   key: string,
   principal: Principal,
-  rules: readonly CompiledRule[],
+  rules: readonly Applying[],
   remember: Remember,
   onError: OnError,
 ): Grants {
   return {
     key,
-    readsArguments: rules.some((rule) => rule.readsArguments),
+    readsArguments: rules.some(({ rule }) => rule.readsArguments),
     decide(target) {
       const standing = remember(target, () => standingOf(rules, principal, target, onError));
       return decide(standing, principal, target, onError);

@@ -2,9 +2,12 @@ import type { Principal } from '../auth/principal.ts';
 import { holdsFor } from './conditions.ts';
 import { allowPatterns, denyPatterns, KINDS, type Kind, type Patterns } from './patterns.ts';
 import type { PolicyRule } from './rule.ts';
-import { compileWhen, type When } from './when.ts';
+import { compileWhen, type Facts, type When } from './when.ts';
 
 export type Effect = 'allow' | 'deny';
+
+/** `failed`: what was to be evaluated could not be. */
+export type Held = boolean | 'failed';
 
 export interface CompiledRule {
   readonly index: number;
@@ -14,8 +17,8 @@ export interface CompiledRule {
   /** What is left to evaluate for each target; a `when` about the principal alone is settled by `appliesTo`. */
   readonly when: When | undefined;
   readonly readsArguments: boolean;
-  /** Whether the rule may decide anything for this principal. */
-  appliesTo(principal: Principal, onError: (effect: Effect) => void): boolean;
+  /** Whether the rule may decide anything for this principal, as far as that needs no target. */
+  appliesTo(principal: Principal): Held;
   /** What `when` still reads of the principal for each target. */
   readsOf(principal: Principal): readonly unknown[];
 }
@@ -54,23 +57,20 @@ function assemble(rule: PolicyRule, index: number, when: When | undefined): Comp
     patterns: patternsOf(rule),
     when: perTarget,
     readsArguments: perTarget?.readsArguments ?? false,
-    appliesTo(principal, onError) {
+    appliesTo(principal) {
       if (!holdsFor(rule, principal)) return false;
-      return (
-        when === undefined || perTarget !== undefined || outcome(effect, () => when.evaluate({ principal }), onError)
-      );
+      return when === undefined || perTarget !== undefined || evaluated(when, { principal });
     },
     readsOf: (principal) => perTarget?.readsOf(principal) ?? [],
   };
 }
 
-/** An expression that fails denies in a deny rule and does not match in an allow rule; both are reported. */
-export function outcome(effect: Effect, evaluate: () => boolean, onError: (effect: Effect) => void): boolean {
+/** Why it failed is nobody's to know: the reason may quote what was evaluated. */
+export function evaluated(when: When, facts: Facts): Held {
   try {
-    return evaluate();
+    return when.evaluate(facts);
   } catch {
-    onError(effect);
-    return effect === 'deny';
+    return 'failed';
   }
 }
 

@@ -22,8 +22,8 @@ const REQUESTS = [
   'tools/list',
 ].map(fold);
 
-/** What begins so is not for vendors either: MCP's notifications and tasks, and what JSON-RPC 2.0 keeps for itself (section 4). */
-const FAMILIES = ['notifications/', 'tasks/', 'rpc.'];
+/** What begins so is not for vendors either: MCP's notifications and tasks, what JSON-RPC 2.0 keeps for itself (section 4), and the gateway's own. */
+const FAMILIES = ['notifications/', 'tasks/', 'rpc.', 'ws-gateway/'];
 
 /** True for a glob of methods that would match one of MCP's own, in any spelling of case: no upstream may serve it as a vendor's. */
 export function concernsOwnMethod(glob: string): boolean {

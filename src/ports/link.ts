@@ -15,6 +15,10 @@ export interface Link {
   readonly mirrors: boolean;
   /** Requests under way. */
   readonly inFlight: number;
+  /** Bytes written to the upstream that it has not taken. A write that has gone in part counts in full. */
+  readonly backlog: number;
+  /** A figure that is another one when part of such a write has gone. */
+  readonly untaken: number;
   /**
    * A request of the gateway's own. Resolves with the JSON text of the result; rejects with a Fault, or with an
    * AnsweredError when the upstream answered with a JSON-RPC error. `params` is JSON text. Bounded by `timeoutMs`.
@@ -32,6 +36,12 @@ export interface Link {
   unsubscribe(uri: string): Promise<void>;
   /** The least level of log messages wanted (RFC 5424 names). On a modern link requests name it from now on; where the upstream does not log, nothing is done. */
   setLevel(level: string): Promise<void>;
+  /**
+   * Reads nothing more from the upstream until `resume`: its one client does not read. Meanwhile calls end only by their hard
+   * limit, for their answers may be there unread. Both are idempotent, and for links of a session's own alone.
+   */
+  pause(): void;
+  resume(): void;
   /** Ends the link. Calls in flight fail with upstream_closed. Idempotent. */
   close(): Promise<void>;
 }
@@ -78,6 +88,8 @@ export interface Relayed {
 /** Who opens a link of its own: one session. */
 export interface LinkUser {
   readonly session: string;
+  /** One text per (issuer, id): whose shares its links are counted in. */
+  readonly principal: string;
   /** What the client behind it declared; its links declare the same. */
   readonly capabilities: ClientCapabilities;
   updated(upstream: string, uri: string): void;
@@ -86,6 +98,8 @@ export interface LinkUser {
   listChanged(upstream: string, kind: ListKind): void;
   /** This user's own link is gone. */
   linkClosed(upstream: string): void;
+  /** A notification of this user has been handed to its own link. */
+  wrote(link: Link): void;
   /** An upstream asks the client something on this user's own link. Returns the way to withdraw the question. */
   asked(question: Question): Withdraw;
   /** A notification of an upstream that is meant for this client as it is (`notifications/elicitation/complete`). */
@@ -111,6 +125,10 @@ export type Withdraw = (notification?: Notification) => void;
 export interface Tenant {
   asked(question: Question): Withdraw;
   logged(notification: Notification): void;
+  /** Milliseconds for which the call has waited for its client; below zero while it does not. */
+  readonly waited: number;
+  /** Ends a call that waits, within this turn: somebody else needs its link. */
+  displace(): void;
 }
 
 export interface Lease {
@@ -141,8 +159,19 @@ export interface Links {
   setLevel(level: string, user: LinkUser): Promise<void>;
   /** Passes a notification of the client to every open link of its own, or to that of one upstream. */
   notify(text: string, user: LinkUser, upstream?: string): void;
+  /** Reads nothing more from the links of this session's own, those to come included, until `resume` or `release`. */
+  pause(session: string): void;
+  resume(session: string): void;
+  /** Closes this session's own links to one upstream, and ends its subscriptions there. The session may open others. */
+  leave(upstream: string, session: string): void;
   /** Closes every link and ends every subscription of this session. */
   release(session: string): void;
+}
+
+/** Bytes written to upstreams that they have not taken: on links everybody uses, and by session on those of its own. */
+export interface Backlogs {
+  readonly shared: number;
+  readonly own: Iterable<readonly [session: string, bytes: number]>;
 }
 
 /** What happens on a link outside the calls on it. Called in the link's order. */

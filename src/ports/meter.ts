@@ -35,6 +35,9 @@ export interface Counters {
   upstream_restarts_total: { upstream: string };
   list_changes_total: { kind: ListKind; stage: 'heard' | 'walked' | 'changed' | 'told' };
   auth_total: { outcome: 'accepted' | 'refused' | 'unavailable'; reason: string };
+  /** Of messages over `limits.requestsPerSecond`. */
+  messages_refused_total: { kind: 'request' | 'notification' | 'malformed' };
+  tickets_total: { outcome: 'issued' | 'refused' };
   policy_errors_total: { effect: 'allow' | 'deny' };
   /** An answer to an id nobody waits for, by where it came from; `noise` is a line that is not JSON-RPC. */
   unexpected_answers_total: { source: 'client' | 'upstream'; kind: 'late' | 'unknown' | 'noise' };

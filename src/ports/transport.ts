@@ -17,6 +17,10 @@ export interface Channel {
   readonly mirrors?: boolean;
   /** Bytes that `send` has taken and the peer has not; absent where nothing waits for the peer to read. */
   readonly backlog?: number;
+  /** Of `backlog`, what waits for a connection of its own to come about, where each request has one. */
+  readonly unconnected?: number;
+  /** Of the write under way, the bytes that have not gone, where `backlog` counts it in full until its end. */
+  readonly untaken?: number;
   /** Stops delivery until `resume`; what the peer sends meanwhile waits in the peer's own pipe. */
   pause(): void;
   resume(): void;

@@ -25,3 +25,18 @@ export type RefusedReason =
   | 'wrong_audience'
   | 'missing_claim'
   | 'no_subject';
+
+/** Judges the token with which a session is to go on. Never throws and never quotes the token. */
+export interface Renewal {
+  /** Whether this principal came by a token, so that another may take its place. */
+  serves(holder: Identity): boolean;
+  /** Accepted only with the (issuer, id) of `holder` and every required scope. */
+  renew(token: string, holder: Identity): Promise<Renewed>;
+}
+
+export type Renewed =
+  | Verification
+  | { readonly outcome: 'refused'; readonly reason: RenewalRefusedReason; readonly cause?: Error };
+
+/** Why a good token cannot take the place of another. */
+export type RenewalRefusedReason = 'other_principal' | 'insufficient_scope';

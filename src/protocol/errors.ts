@@ -73,11 +73,16 @@ export function faultError(fault: Fault): WireError {
 
 /** An upstream answered a request of the gateway's own with a JSON-RPC error. */
 export class AnsweredError extends Error {
-  readonly error: WireError;
+  /** What it wrote, which may repeat what it was sent or given: no member of its own, for a log tells those. */
+  readonly #error: WireError;
 
   constructor(error: WireError) {
     super(`answered with error ${error.code}`);
     this.name = 'AnsweredError';
-    this.error = error;
+    this.#error = error;
+  }
+
+  get error(): WireError {
+    return this.#error;
   }
 }

@@ -1,3 +1,5 @@
+import { OWN_EXTENSIONS } from './token-extension.ts';
+
 export type JsonValue = string | number | boolean | null | JsonValue[] | JsonObject;
 
 export interface JsonObject {
@@ -23,7 +25,7 @@ const MAX_KEYS = 64;
 const MAX_BYTES = 16 * 1024;
 const MAX_DEPTH = 32;
 
-/** The gateway would have to do these itself, in either member. */
+/** The gateway would have to do these itself, in either member; its own are no upstream's either. */
 const NOT_CARRIED = new Set(['io.modelcontextprotocol/tasks']);
 
 /** The part of a peer's `capabilities`, a value that JSON.parse made, that is passed on. */
@@ -60,7 +62,7 @@ function carriedMember(capabilities: unknown, name: keyof Extensions, room: { ke
   const kept: [string, JsonObject][] = [];
   let dropped = 0;
   for (const [key, value] of isJsonObject(member) ? Object.entries(member) : []) {
-    if (NOT_CARRIED.has(key)) continue;
+    if (NOT_CARRIED.has(key) || key.startsWith(OWN_EXTENSIONS)) continue;
     const bytes = sizeOf(key, value);
     if (isJsonObject(value) && room.keys > 0 && bytes <= room.bytes) {
       room.keys -= 1;

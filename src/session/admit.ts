@@ -1,11 +1,12 @@
 import type { Request } from '../protocol/envelope.ts';
 import { INVALID_REQUEST, METHOD_NOT_FOUND, type WireError } from '../protocol/errors.ts';
+import { REFRESH_TOKEN } from '../protocol/token-extension.ts';
 
 /** Where a session stands in the handshake (MCP 2025-11-25, Lifecycle). */
 export type Phase = 'new' | 'initializing' | 'ready';
 
 /** Which part of the gateway answers a request. */
-export type Route = 'initialize' | 'ping' | 'control' | 'listen' | 'list' | 'data';
+export type Route = 'initialize' | 'ping' | 'control' | 'listen' | 'list' | 'data' | 'refresh';
 
 export type Admission = { readonly route: Route } | { readonly refuse: WireError };
 
@@ -23,6 +24,7 @@ const ROUTES = new Map<string, Route>([
   ['resources/read', 'data'],
   ['prompts/get', 'data'],
   ['completion/complete', 'data'],
+  [REFRESH_TOKEN, 'refresh'],
 ]);
 
 /** What the modern era has of its own. */
@@ -52,7 +54,7 @@ export function admitModern({ method }: Request): Admission {
   const own = MODERN_ROUTES.get(method);
   if (own !== undefined) return { route: own };
   const route = ROUTES.get(method);
-  return route === 'list' || route === 'data' ? { route } : { refuse: NOT_FOUND };
+  return route === 'list' || route === 'data' || route === 'refresh' ? { route } : { refuse: NOT_FOUND };
 }
 
 function refuse(message: string): Admission {

@@ -1,27 +1,33 @@
-import type { Connection, FrameKind } from '../ports/connection.ts';
+import type { Connection, FrameKind, PauseReason } from '../ports/connection.ts';
 import { type ArrayFrame, answeredId, splitBatch } from '../protocol/batch.ts';
 import type { CloseName } from '../protocol/close-codes.ts';
 import { errorText } from '../protocol/compose.ts';
 import { type Id, type Message, readMessage, type Unreadable } from '../protocol/envelope.ts';
-import { Fault, faultError, UNREADABLE } from '../protocol/errors.ts';
+import { Fault, faultError } from '../protocol/errors.ts';
 import type { Read } from './opening.ts';
 
 export interface BatchLimits {
   readonly depth: number;
-  /** Characters of answers held back for batches of one session; where none is held, one answer of any size is. */
+  /** Bytes of answers held back for batches of one session; where none is held, one answer of any size is. */
   readonly outbox: number;
 }
 
 export interface BatchDeps {
   /** Whether the session has negotiated the revision that has batches. */
   readonly accepts: () => boolean;
-  /** Admits one member as if it had come in a frame of its own. */
+  /** Admits one member as if it had come in a frame of its own, or what stands for a refused batch. */
   readonly take: (read: Read) => void;
+  /** Whether the request of this id has been taken and not answered. */
+  readonly isUnderWay: (id: Id) => boolean;
 }
 
 /** A batch with requests that have no answer yet. */
 interface Batch {
   readonly answers: string[];
+  /** Of the answers, in bytes. */
+  size: number;
+  /** Of any of its answers. */
+  from: 'shared' | undefined;
   /** Requests without an answer, and one more while its members are being admitted. */
   open: number;
 }
@@ -48,9 +54,9 @@ export class Batches implements Connection {
   /** Admits every member of a batch, or refuses the frame. */
   take({ text }: ArrayFrame, readAt: number): void {
     const split = splitBatch(text, this.limits.depth);
-    if ('problem' in split) return this.refuse(split.problem);
-    if (!this.deps.accepts()) return this.refuse('not_a_message');
-    const batch: Batch = { answers: [], open: 1 };
+    if ('problem' in split) return this.refuse(split.problem, readAt);
+    if (!this.deps.accepts()) return this.refuse('not_a_message', readAt);
+    const batch: Batch = { answers: [], size: 0, from: undefined, open: 1 };
     for (const member of split.members) this.admit(batch, readMessage(member, this.limits.depth), readAt);
     this.admitting = undefined;
     this.settle(batch);
@@ -65,9 +71,13 @@ export class Batches implements Connection {
     this.settle(batch);
   }
 
-  send(frame: string, kind: FrameKind): void {
-    if (kind === 'answer' && (this.admitting !== undefined || this.waiting.size > 0)) this.answer(frame);
-    else this.connection.send(frame, kind);
+  send(frame: string, kind: FrameKind, from?: 'shared'): void {
+    if (kind === 'answer' && (this.admitting !== undefined || this.waiting.size > 0)) this.answer(frame, from);
+    else this.connection.send(frame, kind, from);
+  }
+
+  hold(bytes: number): void {
+    this.connection.hold(bytes);
   }
 
   /** Not before what was answered in the batch being admitted has left. */
@@ -76,33 +86,35 @@ export class Batches implements Connection {
     else this.closing ??= () => this.connection.close(name, retryMs);
   }
 
-  pause(): void {
-    this.connection.pause();
+  pause(why: PauseReason): void {
+    this.connection.pause(why);
   }
 
-  resume(): void {
-    this.connection.resume();
+  resume(why: PauseReason): void {
+    this.connection.resume(why);
   }
 
-  /** What is not answered at once waits: a request is always answered, unless it is cancelled. */
+  /** Waits for the answer to what this member alone has put under way: an id that was in use is the first request's. */
   private admit(batch: Batch, message: Message | Unreadable, readAt: number): void {
     const id = message.kind === 'request' ? message.id : undefined;
-    const before = batch.answers.length;
+    const wasUnderWay = id !== undefined && this.deps.isUnderWay(id);
     this.admitting = { batch, id };
     this.deps.take({ message, readAt });
-    if (id === undefined || batch.answers.length > before) return;
+    if (id === undefined || wasUnderWay || !this.deps.isUnderWay(id)) return;
     batch.open += 1;
     this.waiting.set(id, batch);
   }
 
-  private answer(frame: string): void {
+  private answer(frame: string, from: 'shared' | undefined): void {
     const id = answeredId(frame);
     const waits = id === null ? undefined : this.waiting.get(id);
     const batch = waits ?? this.admitted(id);
-    if (batch === undefined) return this.connection.send(frame, 'answer');
-    const fitting = this.fitting(frame, id);
-    batch.answers.push(fitting);
-    this.held += fitting.length;
+    if (batch === undefined) return this.connection.send(frame, 'answer', from);
+    const { text, size } = this.fitting(frame, id);
+    batch.answers.push(text);
+    batch.size += size;
+    batch.from ??= from;
+    this.keep(size);
     if (waits === undefined || id === null) return;
     this.waiting.delete(id);
     this.settle(batch);
@@ -113,20 +125,28 @@ export class Batches implements Connection {
     return id === null || id === this.admitting?.id ? this.admitting?.batch : undefined;
   }
 
-  private fitting(frame: string, id: Id | null): string {
-    if (this.held === 0 || this.held + frame.length <= this.limits.outbox) return frame;
-    const instead = errorText(id, faultError(new Fault('too_large')));
-    return instead.length < frame.length ? instead : frame;
+  private fitting(frame: string, id: Id | null): { readonly text: string; readonly size: number } {
+    const whole = { text: frame, size: Buffer.byteLength(frame) };
+    if (this.held === 0 || this.held + whole.size <= this.limits.outbox) return whole;
+    const text = errorText(id, faultError(new Fault('too_large')));
+    const instead = { text, size: Buffer.byteLength(text) };
+    return instead.size < whole.size ? instead : whole;
+  }
+
+  private keep(bytes: number): void {
+    this.held += bytes;
+    this.connection.hold(bytes);
   }
 
   private settle(batch: Batch): void {
     batch.open -= 1;
     if (batch.open > 0 || batch.answers.length === 0) return;
-    for (const { length } of batch.answers) this.held -= length;
-    this.connection.send(`[${batch.answers.join(',')}]`, 'answer');
+    this.keep(-batch.size);
+    this.connection.send(`[${batch.answers.join(',')}]`, 'answer', batch.from);
   }
 
-  private refuse(problem: Unreadable['problem']): void {
-    this.connection.send(errorText(null, UNREADABLE[problem]), 'answer');
+  /** As a whole: it is one malformed message. */
+  private refuse(problem: Unreadable['problem'], readAt: number): void {
+    this.deps.take({ message: { kind: 'unreadable', problem, id: undefined }, readAt });
   }
 }

@@ -1,19 +1,27 @@
 import type { Principal } from '../auth/principal.ts';
+import type { Decision, FailedRule } from '../policy/access.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { Log } from '../ports/log.ts';
 import type { Counter, Gauge, Histogram, Meter, Outcome } from '../ports/meter.ts';
 import type { AuditSink } from '../ports/sink.ts';
+import type { Renewed } from '../ports/verifier.ts';
 import { field, type Request, stringField } from '../protocol/envelope.ts';
 import { Fault } from '../protocol/errors.ts';
 import { JsonText } from '../protocol/json-text.ts';
 import { METHODS } from './admit.ts';
-import type { Refusal } from './target.ts';
+import { nameOf, type Refusal, type Target } from './target.ts';
 import type { EndedCall } from './turn.ts';
 
 /** Whose request it was. */
 export interface Caller {
   readonly session: string;
   readonly principal: Principal;
+}
+
+/** What a request is about, as far as it is known. */
+interface Asked {
+  readonly upstream?: string;
+  readonly target?: string;
 }
 
 export interface RecorderDeps {
@@ -47,8 +55,15 @@ export class CallRecorder {
     this.overhead = deps.meter.histogram('overhead_seconds', {});
   }
 
-  started(): void {
+  /** Allowed, and under way from now on. */
+  started(caller: Caller, request: Request, target: Target): void {
     this.inFlight.add(1);
+    if (target.failed !== undefined) this.rulesFailed(caller, request, askedOf(target), target.failed);
+  }
+
+  /** Decided once more, by other grants. */
+  decidedAnew(caller: Caller, request: Request, target: Target, { failed }: Decision): void {
+    if (failed !== undefined) this.rulesFailed(caller, request, askedOf(target), failed);
   }
 
   /** Answered by the gateway itself. */
@@ -56,18 +71,15 @@ export class CallRecorder {
     this.count(labelOf(method), NO_UPSTREAM, outcome);
   }
 
-  denied({ session, principal }: Caller, request: Request, { denied, rule, upstream }: Refusal): void {
+  denied(caller: Caller, request: Request, { denied, rule, upstream, failed }: Refusal): void {
+    const asked = { ...(upstream === undefined ? {} : { upstream }), ...askedFor(request) };
     this.count(labelOf(request.method), upstream ?? NO_UPSTREAM, denied ? 'denied' : 'error');
+    if (failed !== undefined) this.rulesFailed(caller, request, asked, failed);
     this.deps.audit.record({
       time: this.deps.clock.now(),
       event: 'call',
-      session,
-      request: String(request.id),
-      issuer: principal.issuer,
-      id: principal.id,
-      method: request.method,
-      ...(upstream === undefined ? {} : { upstream }),
-      ...askedFor(request),
+      ...whose(caller, request),
+      ...asked,
       decision: 'deny',
       rule,
       argumentKeys: keysOfArguments(request),
@@ -89,7 +101,7 @@ export class CallRecorder {
       id: principal.id,
       method: request.method,
       upstream,
-      target: target.name ?? target.uri ?? '',
+      target: nameOf(target),
       decision: 'allow',
       rule,
       outcome,
@@ -98,6 +110,38 @@ export class CallRecorder {
     });
     if (cause === undefined) return;
     this.deps.log.warn('call_failed', { session, request: String(request.id), upstream, outcome, ...because(cause) });
+  }
+
+  /** A fresh token changed what the session may do. */
+  regranted(caller: Caller, request: Request): void {
+    const time = this.deps.clock.now();
+    this.deps.audit.record({ time, event: 'policy', ...whose(caller, request), reason: 'grants_changed' });
+  }
+
+  /** The verdict on a fresh token for an open session. */
+  renewed({ session, principal }: Caller, request: Request, renewed: Renewed): void {
+    const { audit, clock, log } = this.deps;
+    const { issuer, id, address, via } = principal;
+    const fields = { session, request: String(request.id), issuer, id };
+    const event = { time: clock.now(), event: 'auth', request: session, issuer, id, address, via } as const;
+    if (renewed.outcome === 'accepted') {
+      audit.record({ ...event, session, decision: 'allow' });
+      return log.info('token_renewed', fields);
+    }
+    const reason = renewed.outcome === 'refused' ? renewed.reason : 'keys_unavailable';
+    const because = renewed.cause === undefined ? {} : { cause: renewed.cause.message };
+    audit.record({ ...event, decision: 'deny', reason });
+    log.info('token_not_renewed', { ...fields, reason, ...because });
+  }
+
+  /** In deciding a request, whether it was allowed or not. */
+  private rulesFailed(caller: Caller, request: Request, asked: Asked, failed: readonly FailedRule[]): void {
+    const { audit, clock, log } = this.deps;
+    const of = whose(caller, request);
+    for (const { rule, effect } of failed) {
+      audit.record({ time: clock.now(), event: 'policy', ...of, reason: 'rule_failed', ...asked, rule, effect });
+      log.info('policy_rule_failed', { session: of.session, request: of.request, rule, effect });
+    }
   }
 
   private count(method: string, upstream: string, outcome: Outcome): Instruments {
@@ -122,6 +166,14 @@ export class CallRecorder {
     this.instruments.set(method, ofMethod.set(upstream, made));
     return made;
   }
+}
+
+function whose({ session, principal: { issuer, id } }: Caller, { id: request, method }: Request) {
+  return { session, request: String(request), issuer, id, method };
+}
+
+function askedOf(target: Target): Asked {
+  return { upstream: target.upstream, target: nameOf(target) };
 }
 
 /** Only what is a method to the gateway is a label: every other text is a caller's. */

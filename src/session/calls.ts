@@ -1,25 +1,31 @@
 import type { FrameKind } from '../ports/connection.ts';
+import type { Link } from '../ports/link.ts';
 import { errorText } from '../protocol/compose.ts';
 import { field, type Id, type Request } from '../protocol/envelope.ts';
 import type { Era } from '../protocol/era.ts';
 import { handshakeAnswer } from '../protocol/handshake-shape.ts';
+import { NOT_FOUND } from './admit.ts';
 import type { Authority } from './authority.ts';
 import type { Client } from './client.ts';
 import type { Gateway } from './context.ts';
 import { DIALECTS } from './dialect.ts';
-import type { Unanswered } from './in-flight.ts';
+import type { Denial, Unanswered } from './in-flight.ts';
 import { ModernCalls } from './modern-calls.ts';
 import { type RelayDeps, RelayedCall, relistedFor } from './relay.ts';
 import { Rounds } from './rounds.ts';
-import { findTarget, type Refusal } from './target.ts';
+import { findTarget, type Judge, type Refusal } from './target.ts';
 import { outcomeOf, Turn, type TurnDeps } from './turn.ts';
 
 export interface CallsDeps {
   readonly gateway: Gateway;
   readonly authority: Authority;
   readonly client: Client;
-  readonly send: (frame: string, kind: FrameKind) => void;
-  readonly add: (id: Id, call: Unanswered) => void;
+  readonly send: (frame: string, kind: FrameKind, from?: 'shared') => void;
+  /** Something of the client's has been handed to this link. */
+  readonly wrote: (link: Link) => void;
+  /** So many bytes more, or fewer, are kept for the client while it is away. */
+  readonly hold: (bytes: number) => void;
+  readonly add: (id: Id, call: Unanswered, turn?: Turn) => void;
   readonly take: (id: Id) => boolean;
   /** Something that was under way is over. */
   readonly idle: () => void;
@@ -31,6 +37,7 @@ export class Calls {
   private readonly turn: TurnDeps;
   private readonly relay: RelayDeps;
   private readonly modern: ModernCalls;
+  private era: Era = 'handshake';
 
   constructor(deps: CallsDeps) {
     this.deps = deps;
@@ -47,6 +54,7 @@ export class Calls {
     this.relay = {
       links: gateway.links,
       user: client,
+      wrote: deps.wrote,
       relisted: relistedFor(gateway, client),
       spell: (response, { request }, era) => {
         const frame =
@@ -71,18 +79,35 @@ export class Calls {
   }
 
   begin(request: Request, era: Era, readAt: number): void {
-    const { gateway, authority, client } = this.deps;
-    const { capabilities } = client.view();
-    const { vendor } = gateway;
-    const { grants } = authority;
-    const target = findTarget(request, { capabilities, snapshot: client.snapshot(), grants, vendor });
+    const { gateway, client, authority } = this.deps;
+    this.era = era;
+    const target = findTarget(request, this.judge());
     if ('error' in target) return this.deny(request, era, target);
     const turn = new Turn(request, target, readAt, this.turn);
-    gateway.recorder.started();
+    gateway.recorder.started(authority, request, target);
     if (era === 'modern') return this.modern.begin(turn);
     const call = new RelayedCall(turn, { declares: client.capabilities }, this.relay);
-    this.deps.add(request.id, call);
+    this.deps.add(request.id, call, turn);
     call.start();
+  }
+
+  /** By the grants of now; the error is the one the same request would be answered with if it came now. */
+  readonly denial: Denial = ({ request, target }) => {
+    const { authority, gateway } = this.deps;
+    const decision = authority.grants.decide(target.subject);
+    gateway.recorder.decidedAnew(authority, request, target, decision);
+    if (decision.effect === 'allow') return undefined;
+    const judged = findTarget(request, this.judge());
+    return DIALECTS[this.era].error('error' in judged ? judged.error : NOT_FOUND);
+  };
+
+  revokeParked(): void {
+    this.modern.revokeParked(this.denial);
+  }
+
+  /** The upstreams with calls that wait for the client to come back. */
+  parkedAt(): string[] {
+    return this.modern.parkedAt();
   }
 
   deny(request: Request, era: Era, refusal: Refusal): void {
@@ -93,5 +118,11 @@ export class Calls {
 
   close(): void {
     this.modern.close();
+  }
+
+  private judge(): Judge {
+    const { gateway, authority, client } = this.deps;
+    const { capabilities } = client.view();
+    return { capabilities, snapshot: client.snapshot(), grants: authority.grants, vendor: gateway.vendor };
   }
 }

@@ -1,16 +1,19 @@
+import { principalKey } from '../auth/principal.ts';
 import type { Snapshot } from '../catalogue/snapshot.ts';
 import { type View, viewOf } from '../catalogue/view.ts';
 import type { FrameKind } from '../ports/connection.ts';
-import type { LinkUser, Question, Withdraw } from '../ports/link.ts';
+import type { Link, LinkUser, Question, Withdraw } from '../ports/link.ts';
 import type { ListKind } from '../ports/meter.ts';
 import { type ClientCapabilities, carriedCapabilities, NO_CAPABILITIES } from '../protocol/capabilities.ts';
 import { decoded, field, type Notification, type Request, type Response } from '../protocol/envelope.ts';
 import { carriedExtensions } from '../protocol/extensions.ts';
 import { isModest } from '../protocol/modest.ts';
 import { rewriteNotification } from '../protocol/rewrite.ts';
+import { TOKEN_EXTENSION } from '../protocol/token-extension.ts';
 import type { Authority } from './authority.ts';
 import type { Gateway } from './context.ts';
 import type { Announcement, Answered } from './control-plane.ts';
+import { ExpiryNotice } from './expiry-notice.ts';
 import { ModernPlane } from './modern-plane.ts';
 import { News } from './news.ts';
 import { Overlays } from './overlays.ts';
@@ -23,14 +26,18 @@ export interface ClientDeps {
   readonly gateway: Gateway;
   readonly authority: Authority;
   readonly send: (frame: string, kind: FrameKind) => void;
+  /** Something of the client's has been handed to this link. */
+  readonly wrote: (link: Link) => void;
 }
 
 /** The client of one session as upstreams and the fan-out know it: what it declared, subscribed to, is told and is asked. */
 export class Client implements LinkUser {
   readonly session: string;
+  readonly principal: string;
   readonly subscriptions: Subscriptions;
   /** Of a client that names a log level with each request. */
   readonly levels: RequestLevels;
+  readonly notice: ExpiryNotice;
   private readonly deps: ClientDeps;
   private readonly overlays: Overlays;
   private readonly news: News;
@@ -39,12 +46,14 @@ export class Client implements LinkUser {
 
   constructor(deps: ClientDeps) {
     this.session = deps.authority.session;
+    this.principal = principalKey(deps.authority.principal);
     this.deps = deps;
     this.overlays = new Overlays(deps.gateway, this, (kind) => this.listMayHaveChanged(kind));
     this.subscriptions = new Subscriptions(this, deps.gateway, deps.authority, () => this.snapshot());
     this.news = new News({ ...deps, view: () => this.view(), subscriptions: this.subscriptions });
     this.questions = new Questions(deps.send);
-    this.levels = new RequestLevels(deps.gateway.log);
+    this.levels = new RequestLevels(deps.gateway.log, this.session);
+    this.notice = new ExpiryNotice({ ...deps, clock: deps.gateway.clock });
   }
 
   /** The catalogue with what this session's own links list. */
@@ -66,21 +75,18 @@ export class Client implements LinkUser {
     const isRead = member !== undefined && isModest(request.text, member);
     const declared = isRead ? decoded(request.text, member) : undefined;
     this.declared = carriedCapabilities(declared);
+    this.notice.declares(declared);
     const { dropped } = carriedExtensions(declared);
     if (dropped > 0) this.deps.gateway.log.info('capabilities_dropped', { session: this.session, count: dropped });
-    const view = this.view();
-    this.news.announced(view);
-    return view;
+    this.news.announced(this.view());
+    return this.announcement();
   }
 
   /** A client of the modern era declares itself in every request. Until `settleModern` it is told nothing. */
   openModern(answered: Answered): ModernPlane {
     const { gateway, authority, send } = this.deps;
     const plane = new ModernPlane({
-      announcement: () => {
-        const { capabilities, instructions } = this.view();
-        return { capabilities, instructions };
-      },
+      announcement: () => this.announcement(),
       wantsLog: (upstream, notification) => this.levels.wants(upstream, notification),
       send,
       answered,
@@ -92,8 +98,13 @@ export class Client implements LinkUser {
       log: gateway.log.child({ session: this.session }),
     });
     this.declared = NO_CAPABILITIES;
-    this.news.announced(this.view());
+    this.announced();
     return plane;
+  }
+
+  /** A client that reads the capabilities of now counts on being told of what they announce. */
+  announced(): void {
+    this.news.announced(this.view());
   }
 
   /** From now on the client is told what it listens to. */
@@ -104,6 +115,7 @@ export class Client implements LinkUser {
 
   /** False if it had said so before. */
   initialized(): boolean {
+    this.notice.open();
     return this.news.initialized();
   }
 
@@ -126,6 +138,10 @@ export class Client implements LinkUser {
 
   linkClosed(upstream: string): void {
     this.overlays.linkClosed(upstream);
+  }
+
+  wrote(link: Link): void {
+    this.deps.wrote(link);
   }
 
   asked(question: Question): Withdraw {
@@ -158,12 +174,30 @@ export class Client implements LinkUser {
     } else this.toVendor(notification);
   }
 
+  /** What its principal's view has, and what the gateway itself has for it. */
+  private announcement(): Announcement {
+    const { capabilities, instructions } = this.view();
+    if (!this.deps.authority.isRenewable) return { capabilities, instructions };
+    const extensions = { ...capabilities.extensions, [TOKEN_EXTENSION]: {} };
+    return { capabilities: { ...capabilities, extensions }, instructions };
+  }
+
   /** To the upstream that serves it, where this client has a link to it; lost elsewhere, as notifications are. */
   private toVendor(notification: Notification): void {
     const { gateway, authority } = this.deps;
     const upstream = gateway.vendor.ownerOf(notification.method);
     if (upstream === undefined || !gateway.vendor.passes(upstream, notification.method, authority.grants)) return;
     gateway.links.notify(rewriteNotification(notification, {}), this, upstream);
+  }
+
+  /** Leaves the upstreams of which nothing is in view, but for those with calls or subscriptions that may go on. */
+  leaveHidden(busy: ReadonlySet<string>): void {
+    const used = new Set([...this.view().upstreams, ...busy, ...this.subscriptions.upstreams()]);
+    const hidden = this.snapshot().members.filter(({ key }) => !used.has(key));
+    for (const { key } of hidden) {
+      this.deps.gateway.links.leave(key, this.session);
+      this.overlays.linkClosed(key);
+    }
   }
 
   close(): void {

@@ -4,19 +4,33 @@ import { Fault, faultError, INVALID_REQUEST, type WireError } from '../protocol/
 import type { InFlight } from './in-flight.ts';
 
 const EXPIRED = { code: INVALID_REQUEST, message: 'The token has expired' };
+/** The shortest hint to a client that is to come back, and the longest is twice that: those that went together do not come together. */
 const RECONNECT_MS = 1000;
+
+export interface EndingDeps {
+  /** Ends what the client listens to; resolves when it has been told. Never rejects. */
+  readonly endListens: () => Promise<void>;
+  /** From 0 up to 1. */
+  readonly random: () => number;
+}
 
 /** Why a session takes no more requests, and its close as soon as nothing is in flight. */
 export class Ending {
   private readonly connection: Connection;
   private readonly inFlight: InFlight;
+  private readonly deps: EndingDeps;
+  private readonly retryMs: number;
   private draining = false;
+  private leaving = false;
+  private hasLeft = false;
   private expired = false;
   private isOverdue = false;
 
-  constructor(connection: Connection, inFlight: InFlight) {
+  constructor(connection: Connection, inFlight: InFlight, deps: EndingDeps) {
     this.connection = connection;
     this.inFlight = inFlight;
+    this.deps = deps;
+    this.retryMs = Math.ceil(RECONNECT_MS * (1 + deps.random()));
   }
 
   /** What a request of any kind is refused with. */
@@ -26,7 +40,7 @@ export class Ending {
 
   /** What a request that may take time is refused with. */
   get refusesWork(): WireError | undefined {
-    return this.draining ? faultError(new Fault('draining', { retryAfterMs: RECONNECT_MS })) : undefined;
+    return this.draining ? faultError(new Fault('draining', { retryAfterMs: this.retryMs })) : undefined;
   }
 
   /** The time to open a session is over. One being opened may still be; if it fails, `stillNew` ends it. */
@@ -40,14 +54,30 @@ export class Ending {
     if (this.isOverdue) this.connection.close('nothing_opened');
   }
 
-  drain(): void {
+  /** From now on requests that may take time are refused; the socket stays. */
+  stopTaking(): void {
     this.draining = true;
-    this.whenIdle();
+  }
+
+  /** The same, and the socket closes as soon as nothing is in flight and the end of its listens is sent. */
+  drain(): void {
+    this.stopTaking();
+    if (this.leaving) return;
+    this.leaving = true;
+    void this.deps.endListens().then(() => {
+      this.hasLeft = true;
+      this.whenIdle();
+    });
   }
 
   expire(): void {
     this.expired = true;
     this.whenIdle();
+  }
+
+  /** A fresh token has come in time. */
+  renewed(): void {
+    this.expired = false;
   }
 
   /** The token's grace is over. */
@@ -58,8 +88,9 @@ export class Ending {
 
   /** The time that calls in flight have while the gateway shuts down is over. */
   drainOver(): void {
-    this.giveUp(new Fault('draining', { retryAfterMs: RECONNECT_MS }));
-    this.connection.close('draining', RECONNECT_MS);
+    this.stopTaking();
+    this.giveUp(new Fault('draining', { retryAfterMs: this.retryMs }));
+    void this.deps.endListens().then(() => this.connection.close('draining', this.retryMs));
   }
 
   /** What is still in flight ends in this error. */
@@ -71,7 +102,7 @@ export class Ending {
   /** After anything that was in flight has ended. */
   whenIdle(): void {
     if (this.inFlight.size > 0) return;
-    if (this.draining) this.connection.close('draining', RECONNECT_MS);
+    if (this.hasLeft) this.connection.close('draining', this.retryMs);
     else if (this.expired) this.connection.close('unauthenticated');
   }
 }

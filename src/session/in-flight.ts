@@ -1,4 +1,6 @@
 import type { Id, Notification } from '../protocol/envelope.ts';
+import type { WireError } from '../protocol/errors.ts';
+import type { Turn } from './turn.ts';
 
 /** One request of the client that has no answer yet. */
 export interface Unanswered {
@@ -6,13 +8,20 @@ export interface Unanswered {
   cancel: ((notification?: Notification) => void) | null;
 }
 
+/** A request that is an upstream's to answer, as far as it may have to be refused after all. */
+export type Deniable = Pick<Turn, 'request' | 'target' | 'deny'>;
+
+/** What a call is answered with that its principal may make no more; undefined for one that may go on. */
+export type Denial = (call: Pick<Turn, 'request' | 'target'>) => WireError | undefined;
+
 /**
- * The client's requests under way, by id; `1` and `"1"` differ. Two arrays, searched from the front: the cap keeps them
+ * The client's requests under way, by id; `1` and `"1"` differ. Arrays, searched from the front: the cap keeps them
  * short, and unlike a Map they are not rebuilt as calls pass through.
  */
 export class InFlight {
   private readonly ids: Id[] = [];
   private readonly entries: Unanswered[] = [];
+  private readonly turns: (Deniable | undefined)[] = [];
   private readonly cap: number;
 
   constructor(cap: number) {
@@ -32,9 +41,10 @@ export class InFlight {
     return this.ids.includes(id);
   }
 
-  add(id: Id, entry: Unanswered): void {
+  add(id: Id, entry: Unanswered, turn?: Deniable): void {
     this.ids.push(id);
     this.entries.push(entry);
+    this.turns.push(turn);
   }
 
   /** True if it was under way: exactly one caller gets to answer. */
@@ -55,7 +65,24 @@ export class InFlight {
   /** Cancels what can be cancelled; `told` hears the id of each request first, while its socket is still open. */
   cancelAll(told: (id: Id) => void = () => {}): void {
     for (const id of this.ids.splice(0)) told(id);
+    this.turns.length = 0;
     for (const entry of this.entries.splice(0)) entry.cancel?.();
+  }
+
+  /** Ends the calls that have a denial with it, and at their owners. */
+  revoke(denial: Denial): void {
+    const calls = this.turns.map((turn, at) => ({ turn, entry: this.entries[at] }));
+    for (const { turn, entry } of calls) {
+      const error = turn === undefined ? undefined : denial(turn);
+      if (error === undefined) continue;
+      turn?.deny(error);
+      entry?.cancel?.();
+    }
+  }
+
+  /** The upstreams that have one of them. */
+  upstreams(): string[] {
+    return this.turns.flatMap((turn) => (turn === undefined ? [] : [turn.target.upstream]));
   }
 
   /** The last entry takes the place of the removed one: order means nothing here. */
@@ -63,9 +90,11 @@ export class InFlight {
     if (at < 0) return false;
     const id = this.ids.pop();
     const entry = this.entries.pop();
+    const turn = this.turns.pop();
     if (at < this.ids.length && id !== undefined && entry !== undefined) {
       this.ids[at] = id;
       this.entries[at] = entry;
+      this.turns[at] = turn;
     }
     return true;
   }

@@ -12,6 +12,8 @@ export interface Standing {
   readonly phase: Phase;
   readonly vendor: VendorMethods;
   readonly grants: Grants;
+  /** Whether a fresh token may take the place of the one the client came by. */
+  readonly refreshes: boolean;
 }
 
 export interface Admitted {
@@ -22,11 +24,12 @@ export interface Admitted {
 export type Verdict = Admitted | { readonly refuse: WireError } | { readonly deny: Refusal };
 
 /** What becomes of a request where the session stands. Before any limit: whatever is full, a denied method looks like none. */
-export function judge(request: Request, { era, phase, vendor, grants }: Standing): Verdict {
+export function judge(request: Request, { era, phase, vendor, grants, refreshes }: Standing): Verdict {
   const taken = chooseEra(request, era);
   if ('refuse' in taken) return taken;
   const admission = taken.era === 'modern' ? admitModern(request) : admit(request, phase);
-  if ('route' in admission) return { route: admission.route, taken };
+  if ('route' in admission)
+    return admission.route === 'refresh' && !refreshes ? { refuse: NOT_FOUND } : { route: admission.route, taken };
   const target = admission.refuse === NOT_FOUND ? vendorTarget(request, vendor, grants) : undefined;
   if (target === undefined) return admission;
   return 'error' in target ? { deny: target } : { route: 'data', taken };

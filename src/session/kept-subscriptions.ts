@@ -137,11 +137,17 @@ export class KeptSubscriptions {
     const key = `${reason} ${uri}`;
     if (this.warned.has(key)) return;
     const { log, maxWarnings } = this.deps;
-    const fields = { uri: uri.slice(0, LOGGED_CHARS), reason };
+    const fields = { uri: withoutQuery(uri).slice(0, LOGGED_CHARS), reason };
     if (this.warned.size >= maxWarnings) return log.debug('listen_failed', fields);
     this.warned.add(key);
     log.warn('listen_failed', fields);
   }
+}
+
+/** What is behind a `?` is the caller's, as arguments are. */
+function withoutQuery(uri: string): string {
+  const at = uri.search(/[?#]/);
+  return at === -1 ? uri : uri.slice(0, at);
 }
 
 function reasonOf(cause: unknown): string {

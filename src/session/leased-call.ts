@@ -24,6 +24,8 @@ export interface LeasedCallDeps {
   readonly spell: (response: Response, turn: Turn, said: Said, upstream: Era) => Spelled;
   /** A link that is about to carry a call which wants log messages from this level up. */
   readonly ready: (link: Link, level: LogLevel | undefined) => void;
+  /** Something has been handed to this link. */
+  readonly wrote: (link: Link) => void;
   readonly logged: (notification: Notification) => void;
   /** The call has failed without the upstream having seen it. */
   readonly untaken: () => void;
@@ -32,7 +34,7 @@ export interface LeasedCallDeps {
   /** The call waits for its client from now on; returns the state that names it. */
   readonly park: (call: LeasedCall, turn: Turn) => string;
   /** It ended while its client was away. */
-  readonly endedUnheard: () => void;
+  readonly endedUnheard: (call: LeasedCall) => void;
   /** It waits no more. */
   readonly unpark: (call: LeasedCall) => void;
 }
@@ -60,6 +62,8 @@ export class LeasedCall implements Reply, Tenant, Unanswered {
   private over = false;
   private stopWaiting: Cancel = () => {};
   private waitsSince = Number.POSITIVE_INFINITY;
+  /** Whose call it is, and the last request it came in. */
+  private facts: { readonly upstream: string; readonly session: string; readonly request: string };
 
   constructor(turn: Turn, said: Said, extras: Extras, deps: LeasedCallDeps) {
     this.turn = turn;
@@ -67,6 +71,7 @@ export class LeasedCall implements Reply, Tenant, Unanswered {
     this.extras = extras;
     this.deps = deps;
     this.upstream = turn.target.upstream;
+    this.facts = { upstream: this.upstream, session: deps.user.session, request: String(turn.request.id) };
     this.questions = new OpenQuestions(deps.depth);
   }
 
@@ -82,6 +87,7 @@ export class LeasedCall implements Reply, Tenant, Unanswered {
     this.stopWaiting();
     this.deps.unpark(this);
     this.turn = turn;
+    this.facts = { ...this.facts, request: String(turn.request.id) };
     this.said = said;
     this.questions.bring(responses);
     const { end } = this;
@@ -102,12 +108,13 @@ export class LeasedCall implements Reply, Tenant, Unanswered {
 
   answered(response: Response, receivedAt: number): void {
     const sentAt = this.relayed?.sentAt ?? receivedAt;
-    const era = this.lease?.link.peer.era ?? 'handshake';
+    const { isolation = 'session', peer } = this.lease?.link ?? {};
+    const era = peer?.era ?? 'handshake';
     this.ends(
       this.questions.size === 0,
       (turn) => {
         const { frame, outcome } = this.deps.spell(response, turn, this.said, era);
-        turn.answer(frame, outcome, { sentAt, receivedAt });
+        turn.answer(frame, outcome, { isolation, sentAt, receivedAt });
       },
       response.text.length,
     );
@@ -135,9 +142,7 @@ export class LeasedCall implements Reply, Tenant, Unanswered {
     const { request } = question;
     const need = needOf(request);
     const declared = need !== undefined && isMet(need, this.said.declares);
-    if (declared && !this.over) {
-      return this.add(question);
-    }
+    if (declared && !this.over) return this.add(question);
     question.refuse(questionRefusal(request, this.said.declares) ?? NO_CALL);
     if (need !== undefined && need.capability !== 'roots' && this.relayed !== undefined)
       this.ends(false, (turn) => turn.refuse(missingCapability(need)));
@@ -148,6 +153,11 @@ export class LeasedCall implements Reply, Tenant, Unanswered {
     const { logLevel } = this.said;
     if (this.turn !== undefined && logLevel !== undefined && reaches(logLevel, notification))
       this.deps.logged(notification);
+  }
+
+  displace(): void {
+    this.deps.log.info('parked_call_displaced', this.facts);
+    this.cancel();
   }
 
   /** The client wants no answer, or is gone. */
@@ -169,6 +179,7 @@ export class LeasedCall implements Reply, Tenant, Unanswered {
     const { link } = lease;
     this.deps.ready(link, this.extras.logLevel);
     this.relayed = link.relay(outgoing(this.turn, this.extras), this);
+    this.deps.wrote(link);
     this.surfaceSoon();
   }
 
@@ -200,7 +211,7 @@ export class LeasedCall implements Reply, Tenant, Unanswered {
   }
 
   private expire(): void {
-    this.deps.log.info('parked_call_expired', { upstream: this.upstream });
+    this.deps.log.info('parked_call_expired', this.facts);
     this.finish(false);
   }
 
@@ -212,7 +223,7 @@ export class LeasedCall implements Reply, Tenant, Unanswered {
       this.end = say;
       this.held = held;
       this.giveBack(clean);
-      this.deps.endedUnheard();
+      this.deps.endedUnheard(this);
     } else {
       this.finish(clean);
       say(turn);

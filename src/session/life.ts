@@ -10,23 +10,57 @@ export interface LifeLimits {
 
 export interface LifeEvents {
   unopened(): void;
+  /** The token ends soon. */
+  expiring(): void;
   expired(): void;
   graceOver(): void;
 }
 
-/** The clocks of one session: its opening and, where its token ends (epoch milliseconds), its end. Returns the way to stop them. */
-export function startLife(clock: Clock, limits: LifeLimits, expiresAt: number | null, events: LifeEvents): Cancel {
-  const stops = [clock.after(limits.firstMessage, events.unopened)];
-  if (expiresAt !== null) {
-    const left = Math.max(0, expiresAt + limits.clockTolerance - clock.now());
-    stops.push(
-      clock.after(left, () => {
-        stops.push(clock.after(limits.expiryGrace, events.graceOver));
+/** A client has a tenth of what was left of its token to bring another, and no more than this. Milliseconds. */
+const LONGEST_NOTICE = 60_000;
+
+/** The clocks of one session: its opening and, where its token ends (epoch milliseconds), what comes before, at and after that. */
+export class Life {
+  private readonly clock: Clock;
+  private readonly limits: LifeLimits;
+  private readonly events: LifeEvents;
+  private readonly stopOpening: Cancel;
+  private stops: Cancel[] = [];
+
+  constructor(clock: Clock, limits: LifeLimits, expiresAt: number | null, events: LifeEvents) {
+    this.clock = clock;
+    this.limits = limits;
+    this.events = events;
+    this.stopOpening = clock.after(limits.firstMessage, () => events.unopened());
+    this.await(expiresAt);
+  }
+
+  /** Another token counts from now on. */
+  renew(expiresAt: number | null): void {
+    this.forget();
+    this.await(expiresAt);
+  }
+
+  stop(): void {
+    this.stopOpening();
+    this.forget();
+  }
+
+  private await(expiresAt: number | null): void {
+    if (expiresAt === null) return;
+    const { clock, limits, events } = this;
+    const left = expiresAt - clock.now();
+    const notice = Math.min(LONGEST_NOTICE, left / 10);
+    this.stops = [
+      clock.after(Math.max(0, left - notice), () => events.expiring()),
+      clock.after(Math.max(0, left + limits.clockTolerance), () => {
+        this.stops.push(clock.after(limits.expiryGrace, () => events.graceOver()));
         events.expired();
       }),
-    );
+    ];
   }
-  return () => {
-    for (const stop of stops) stop();
-  };
+
+  private forget(): void {
+    for (const stop of this.stops.splice(0)) stop();
+  }
 }

@@ -27,6 +27,10 @@ export class Listens {
     return this.byId.has(id);
   }
 
+  [Symbol.iterator](): Iterator<[Id, Listen]> {
+    return [...this.byId][Symbol.iterator]();
+  }
+
   get(id: Id): Listen | undefined {
     return this.byId.get(id);
   }

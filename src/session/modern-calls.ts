@@ -7,7 +7,7 @@ import { type Brought, broughtBy, mayAskBack } from '../protocol/input-required.
 import type { LogLevel } from '../protocol/log-level.ts';
 import { canBeAsked } from '../protocol/need.ts';
 import type { CallsDeps } from './calls.ts';
-import type { Unanswered } from './in-flight.ts';
+import type { Denial, Unanswered } from './in-flight.ts';
 import { LeasedCall, type LeasedCallDeps } from './leased-call.ts';
 import { spellModern } from './modern-answers.ts';
 import { Parked } from './parked.ts';
@@ -17,7 +17,7 @@ import { type Kept, STATE_GONE, States } from './states.ts';
 import type { Turn } from './turn.ts';
 
 /** What every way of a call needs. */
-type Common = Pick<LeasedCallDeps, 'links' | 'user' | 'ready' | 'untaken'>;
+type Common = Pick<LeasedCallDeps, 'links' | 'user' | 'ready' | 'wrote' | 'untaken'>;
 
 const NOTHING: Brought = { responses: new Map(), state: undefined };
 
@@ -33,14 +33,23 @@ export class ModernCalls {
 
   constructor(deps: CallsDeps) {
     this.deps = deps;
-    const { clock, log, seal, spend, unspend } = deps.gateway;
+    const { clock, seal, spend, unspend } = deps.gateway;
     this.states = new States({ clock, seal, spend, unspend, caller: deps.authority });
-    this.waiting = new Parked(log);
+    this.waiting = new Parked(deps.hold);
     this.relisted = relistedFor(deps.gateway, deps.client);
   }
 
   get parked(): number {
     return this.waiting.size;
+  }
+
+  /** The upstreams with calls that wait. */
+  parkedAt(): string[] {
+    return this.waiting.upstreams();
+  }
+
+  revokeParked(denial: Denial): void {
+    this.waiting.revoke(denial);
   }
 
   begin(turn: Turn): void {
@@ -74,9 +83,9 @@ export class ModernCalls {
 
   /** `kept`: what the client has spent on it, and gets back if the upstream never sees the call. */
   private call(turn: Turn, said: Said, brought: Brought, kept?: Kept): void {
-    const { gateway, client } = this.deps;
+    const { gateway, client, wrote } = this.deps;
     const { request, target } = turn;
-    const common = { links: gateway.links, user: client, ready: this.ready, untaken: () => kept?.giveBack() };
+    const common = { links: gateway.links, user: client, ready: this.ready, wrote, untaken: () => kept?.giveBack() };
     const extras = extrasOf(said, brought);
     const leases = canBeAsked(said.declares) && mayAskBack(request.method) && gateway.links.lends(target.upstream);
     const call = leases
@@ -87,12 +96,11 @@ export class ModernCalls {
   }
 
   private relaying(said: Said, common: Common): RelayDeps {
-    const { links, user, ready, untaken } = common;
     const spell = (response: Response, turn: Turn, era: Era) => this.spell(response, turn, said, era);
-    return { links, user, ready, untaken, spell, relisted: this.relisted };
+    return { ...common, spell, relisted: this.relisted };
   }
 
-  private parking(): Omit<LeasedCallDeps, 'links' | 'user' | 'ready' | 'untaken'> {
+  private parking(): Omit<LeasedCallDeps, keyof Common> {
     const { clock, log, limits } = this.deps.gateway;
     return {
       clock,
@@ -101,9 +109,10 @@ export class ModernCalls {
       spell: (response, turn, said, era) => this.spell(response, turn, said, era),
       logged: (notification) => this.deps.send(notification.text, 'log'),
       makeRoom: (upstream) => this.waiting.makeRoom(upstream),
-      park: (call, { request, target }) => this.states.seal('parked', this.waiting.add(call), request, target.upstream),
+      park: (call, { request, target }) =>
+        this.states.seal('parked', this.waiting.add(call, { request, target }), request, target.upstream),
       unpark: (call) => this.waiting.remove(call),
-      endedUnheard: () => this.waiting.trim(),
+      endedUnheard: (call) => this.waiting.ended(call),
     };
   }
 
@@ -116,7 +125,7 @@ export class ModernCalls {
 
   /** Under way from now on, and while it is, its log level holds. */
   private track(turn: Turn, { logLevel }: Said, call: Unanswered): void {
-    this.deps.add(turn.request.id, call);
+    this.deps.add(turn.request.id, call, turn);
     if (logLevel !== undefined) turn.whenOver(this.deps.client.levels.begin(turn.target.upstream, logLevel));
   }
 

@@ -3,11 +3,11 @@ import type { FrameKind } from '../ports/connection.ts';
 import type { Log } from '../ports/log.ts';
 import type { ListKind } from '../ports/meter.ts';
 import { decoded, field, type Id, type Notification, type Request } from '../protocol/envelope.ts';
-import { SUBSCRIPTION_ID_KEY } from '../protocol/era.ts';
 import type { Announcement, Asked } from './control-plane.ts';
 import { KeptSubscriptions } from './kept-subscriptions.ts';
 import { Listens } from './listens.ts';
 import type { ModernAdapter, WireMessage } from './modern-adapter.ts';
+import { innerSubscription, isObject, listenOver, stamped } from './modern-stamps.ts';
 import type { Voice } from './news.ts';
 
 export interface ModernPlaneDeps {
@@ -38,10 +38,12 @@ const ACKNOWLEDGED = 'notifications/subscriptions/acknowledged';
  */
 export class ModernPlane implements Voice {
   private readonly deps: ModernPlaneDeps;
-  private readonly asked = new Map<number, Asked>();
+  private readonly asked = new Map<number, Request>();
   private readonly listens = new Listens();
   private readonly kept: KeptSubscriptions;
   private adapter: Promise<ModernAdapter> | undefined;
+  /** What that one announces, once it is there. */
+  private announced = '';
   private last = 0;
   private closed = false;
 
@@ -98,6 +100,20 @@ export class ModernPlane implements Voice {
     return true;
   }
 
+  /**
+   * What the client may see has changed: a listen to a resource that it may hear of no more ends with its result, and where
+   * another announcement is due, all do. True in that case: from now on the other is made.
+   */
+  revoke(): boolean {
+    const isOther = this.announced !== '' && this.announced !== JSON.stringify(this.deps.announcement());
+    for (const [id, { inner, uris }] of this.listens) {
+      if (isOther || !uris.every((uri) => this.deps.mayHear(uri)))
+        this.tell((adapter) => this.finish(adapter, id, inner));
+    }
+    if (isOther) this.renew();
+    return isOther;
+  }
+
   listChanged(kind: ListKind): void {
     this.tell((adapter) => this.attempt(adapter.listChanged(kind)));
   }
@@ -119,9 +135,9 @@ export class ModernPlane implements Voice {
     this.asked.clear();
   }
 
-  private take({ id, method }: Request): number {
+  private take(request: Request): number {
     this.last += 1;
-    this.asked.set(this.last, { id, method });
+    this.asked.set(this.last, request);
     return this.last;
   }
 
@@ -135,7 +151,9 @@ export class ModernPlane implements Voice {
   private async load(): Promise<ModernAdapter> {
     const { ModernAdapter: Adapter } = await import('./modern-adapter.ts');
     const failed = (err: Error) => this.deps.log.debug('modern_session', { err });
-    return new Adapter(this.deps.announcement(), (message) => this.said(message), failed);
+    const announcement = this.deps.announcement();
+    this.announced = JSON.stringify(announcement);
+    return new Adapter(announcement, (message) => this.said(message), failed);
   }
 
   private said(message: WireMessage): void {
@@ -160,13 +178,32 @@ export class ModernPlane implements Voice {
 
   private notified(message: WireMessage & { method: string }): void {
     const params = 'params' in message ? message.params : undefined;
-    const id = this.asked.get(Number(metaOf(params)?.[SUBSCRIPTION_ID_KEY]))?.id;
+    const id = this.asked.get(innerSubscription(params))?.id;
     if (id === undefined) return;
     const kind = message.method.endsWith('/list_changed') ? 'list_changed' : 'update';
     this.deps.send(
       JSON.stringify({ ...message, params: stamped(params, id) }),
       message.method === ACKNOWLEDGED ? 'answer' : kind,
     );
+  }
+
+  private finish(adapter: ModernAdapter, id: Id, inner: number): void {
+    if (this.listens.get(id)?.inner !== inner) return;
+    adapter.cancel(inner);
+    this.ended(id, inner);
+    this.deps.send(listenOver(id), 'answer');
+  }
+
+  /** What the old session has not answered is asked of the next; what it says of that all the same is not heard twice. */
+  private renew(): void {
+    this.adapter
+      ?.then((adapter) => adapter.close())
+      .catch((err: unknown) => this.deps.log.debug('modern_session', { err }));
+    this.adapter = undefined;
+    for (const [inner, request] of this.asked) {
+      if (!this.listens.has(request.id))
+        this.tell((adapter) => adapter.request(inner, request.method, paramsOf(request)));
+    }
   }
 
   private ended(id: Id, inner: number): void {
@@ -206,19 +243,4 @@ export class ModernPlane implements Voice {
 function paramsOf(request: Request): unknown {
   const params = field(request.root, 'params');
   return params === undefined ? undefined : decoded(request.text, params);
-}
-
-/** The same with the client's own id where the subscription is named (MCP 2026-07-28, Subscriptions: type preserved). */
-function stamped(holder: unknown, id: Id): unknown {
-  const meta = metaOf(holder);
-  if (!isObject(holder) || meta?.[SUBSCRIPTION_ID_KEY] === undefined) return holder;
-  return { ...holder, _meta: { ...meta, [SUBSCRIPTION_ID_KEY]: id } };
-}
-
-function metaOf(holder: unknown): Record<string, unknown> | undefined {
-  return isObject(holder) && isObject(holder._meta) ? holder._meta : undefined;
-}
-
-function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

@@ -39,7 +39,7 @@ export class Opening {
     const { session, connection, gateway, inFlight } = this.deps;
     this.current = 'initializing';
     this.backlog = [];
-    connection.pause();
+    connection.pause('opening');
     inFlight.add(id, { cancel: null });
     const opening = gateway.firstAnswers().then(async () => {
       if (!this.closed) await open();
@@ -59,7 +59,7 @@ export class Opening {
   /** Not accepted, it may be tried again. */
   end(accepted: boolean): void {
     this.current = accepted ? 'ready' : 'new';
-    this.deps.connection.resume();
+    this.deps.connection.resume('opening');
     const waiting = this.backlog;
     this.backlog = [];
     for (const read of waiting) this.deps.take(read);

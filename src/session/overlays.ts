@@ -42,6 +42,8 @@ export class Overlays {
 
   /** The session's link is gone, and what it alone listed with it. */
   linkClosed(upstream: string): void {
+    // A walk would open a link to list by.
+    this.refresher?.forget(upstream);
     if (this.parts.delete(upstream)) this.remade(KINDS);
   }
 

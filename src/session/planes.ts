@@ -65,6 +65,11 @@ export class Planes {
     if (this.modern !== undefined) this.deps.client.settleModern(this.modern);
   }
 
+  /** What the client may see has changed. */
+  revoke(): void {
+    if (this.modern?.revoke() === true) this.deps.client.announced();
+  }
+
   /** Ends the modern session once its probes are answered; open listens end with their result. Resolves when all that is sent. */
   async leaveModern(): Promise<void> {
     const { modern } = this;

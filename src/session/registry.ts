@@ -1,11 +1,11 @@
-import type { Clock } from '../ports/clock.ts';
+import type { Cancel } from '../ports/clock.ts';
 import type { Client } from './client.ts';
 import type { Session } from './session.ts';
 
 /** Every live session of this process. */
 export class SessionRegistry implements Iterable<Session> {
   private readonly sessions = new Map<string, Session>();
-  private waiters: (() => void)[] = [];
+  private readonly waiters = new Set<() => void>();
 
   get size(): number {
     return this.sessions.size;
@@ -15,12 +15,14 @@ export class SessionRegistry implements Iterable<Session> {
     this.sessions.set(session.session, session);
   }
 
+  get(session: string): Session | undefined {
+    return this.sessions.get(session);
+  }
+
   remove(session: string): void {
     this.sessions.delete(session);
     if (this.sessions.size > 0) return;
-    const waiters = this.waiters;
-    this.waiters = [];
-    for (const waiter of waiters) waiter();
+    for (const waiter of [...this.waiters]) waiter();
   }
 
   [Symbol.iterator](): Iterator<Session> {
@@ -31,15 +33,9 @@ export class SessionRegistry implements Iterable<Session> {
     for (const session of this.sessions.values()) yield session.client;
   }
 
-  /** Resolves when no session is left, or after `ms`. */
-  empty(clock: Clock, ms: number): Promise<void> {
-    if (this.sessions.size === 0) return Promise.resolve();
-    return new Promise((resolve) => {
-      const stop = clock.after(ms, resolve);
-      this.waiters.push(() => {
-        stop();
-        resolve();
-      });
-    });
+  /** Calls `task` each time the last session has gone. */
+  whenEmpty(task: () => void): Cancel {
+    this.waiters.add(task);
+    return () => this.waiters.delete(task);
   }
 }

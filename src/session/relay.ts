@@ -20,6 +20,8 @@ export interface RelayDeps {
   readonly spell: (response: Response, turn: Turn, upstream: Era) => Spelled;
   /** A link that is about to carry a call which wants log messages from this level up. */
   readonly ready?: (link: Link, level: Extras['logLevel']) => void;
+  /** Something has been handed to this link. */
+  readonly wrote: (link: Link) => void;
   /** The call has failed without the upstream having seen it. */
   readonly untaken?: () => void;
   /** What a tool wants repeated once its upstream's tools have been listed anew. */
@@ -70,10 +72,11 @@ export class RelayedCall implements Reply, Unanswered {
 
   answered(response: Response, receivedAt: number): void {
     if (this.turn.over) return;
-    const era = this.link?.peer.era ?? 'handshake';
+    const { isolation = 'session', peer } = this.link ?? {};
+    const era = peer?.era ?? 'handshake';
     if (era === 'modern' && this.deps.rounds !== undefined && isInputRequired(response)) return this.ask(response);
     const { frame, outcome } = this.deps.spell(response, this.turn, era);
-    this.turn.answer(frame, outcome, { sentAt: this.relayed?.sentAt ?? receivedAt, receivedAt });
+    this.turn.answer(frame, outcome, { isolation, sentAt: this.relayed?.sentAt ?? receivedAt, receivedAt });
   }
 
   progress(notification: Notification): void {
@@ -92,7 +95,6 @@ export class RelayedCall implements Reply, Unanswered {
   }
 
   cancel(notification?: Notification): void {
-    if (this.turn.over) return;
     this.turn.cancelled();
     this.rounds?.close();
     this.relayed?.cancel(notification);
@@ -119,6 +121,7 @@ export class RelayedCall implements Reply, Unanswered {
     this.link = link;
     this.deps.ready?.(link, this.extras.logLevel);
     this.relayed = link.relay(outgoing(this.turn, this.extras), this);
+    this.deps.wrote(link);
   }
 
   private ask(response: Response): void {

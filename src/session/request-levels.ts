@@ -14,11 +14,13 @@ interface Wanted {
  */
 export class RequestLevels {
   private readonly log: Log;
+  private readonly session: string;
   private readonly wanted = new Set<Wanted>();
   private readonly told = new WeakMap<Link, LogLevel>();
 
-  constructor(log: Log) {
+  constructor(log: Log, session: string) {
     this.log = log;
+    this.session = session;
   }
 
   /** Returns what is to be called when the request has ended. */
@@ -39,6 +41,7 @@ export class RequestLevels {
     const before = this.told.get(link);
     if (before !== undefined && LOG_LEVELS.indexOf(before) <= LOG_LEVELS.indexOf(level)) return;
     this.told.set(link, level);
-    link.setLevel(level).catch((err: unknown) => this.log.warn('set_level_failed', { err }));
+    const { session } = this;
+    link.setLevel(level).catch((err: unknown) => this.log.warn('set_level_failed', { session, err }));
   }
 }

@@ -2,7 +2,8 @@ import type { FrameKind } from '../ports/connection.ts';
 import { errorText, resultText } from '../protocol/compose.ts';
 import type { Request } from '../protocol/envelope.ts';
 import type { Era } from '../protocol/era.ts';
-import { Fault, faultError, UNREADABLE, type WireError } from '../protocol/errors.ts';
+import { Fault, faultError, type WireError } from '../protocol/errors.ts';
+import type { Route } from './admit.ts';
 import type { Authority } from './authority.ts';
 import type { Calls } from './calls.ts';
 import type { Client } from './client.ts';
@@ -15,6 +16,8 @@ import { type Admitted, judge } from './judge.ts';
 import { listPage } from './lists.ts';
 import type { Opening } from './opening.ts';
 import type { Planes } from './planes.ts';
+import type { Refresh } from './refresh.ts';
+import type { Toll } from './toll.ts';
 
 export interface RequestsDeps {
   readonly authority: Authority;
@@ -25,6 +28,8 @@ export interface RequestsDeps {
   readonly opening: Opening;
   readonly inFlight: InFlight;
   readonly ending: Ending;
+  readonly refresh: Refresh;
+  readonly toll: Toll;
   readonly send: (frame: string, kind: FrameKind) => void;
 }
 
@@ -38,13 +43,18 @@ export class Requests {
   }
 
   take(request: Request, readAt: number): void {
-    const { authority, gateway, inFlight, planes, ending, opening, calls, send } = this.deps;
-    if (inFlight.has(request.id) || planes.listensAs(request.id))
-      return send(errorText(null, UNREADABLE.id_in_flight), 'answer');
+    const { authority, gateway, inFlight, planes, ending, toll, opening, calls } = this.deps;
+    if (inFlight.has(request.id) || planes.listensAs(request.id)) return toll.malformed('id_in_flight', readAt);
+    const limited = toll.request(readAt);
+    if (limited !== undefined) {
+      this.refuse(request, limited);
+      return toll.refused('request', readAt);
+    }
     const { refusesAll } = ending;
     if (refusesAll !== undefined) return this.refuse(request, refusesAll);
     const { phase } = opening;
-    const verdict = judge(request, { era: this.era, phase, vendor: gateway.vendor, grants: authority.grants });
+    const { grants, isRenewable: refreshes } = authority;
+    const verdict = judge(request, { era: this.era, phase, vendor: gateway.vendor, grants, refreshes });
     if ('refuse' in verdict) this.refuse(request, verdict.refuse);
     else if ('deny' in verdict) calls.deny(request, this.spokenEra, verdict.deny);
     else this.admitted(request, verdict, readAt);
@@ -62,30 +72,40 @@ export class Requests {
 
   private admitted(request: Request, admitted: Admitted, readAt: number): void {
     const { route, taken } = admitted;
-    const refusal = route === 'ping' || route === 'list' ? undefined : this.refusesWork(request);
-    if (refusal !== undefined) this.refuse(request, refusal);
+    const refusal = route === 'ping' || route === 'list' ? undefined : this.refusesWork(request, route);
+    if (refusal !== undefined) this.refused(request, refusal);
     else if (taken.era === 'modern' && !this.deps.planes.hasModern) this.openModern(request, admitted, readAt);
     else this.route(request, admitted, readAt);
   }
 
-  private refusesWork(request: Request): WireError | undefined {
+  /** A client that is told to go elsewhere is not kept. */
+  private refused(request: Request, refusal: WireError): void {
+    const { ending } = this.deps;
+    this.refuse(request, refusal);
+    if (ending.refusesWork !== undefined) ending.drain();
+  }
+
+  /** A client with all its calls in flight can still bring a fresh token: at most one is judged at a time. */
+  private refusesWork(request: Request, route: Route): WireError | undefined {
     const { ending, inFlight, planes, calls } = this.deps;
-    if (ending.refusesWork !== undefined) return ending.refusesWork;
+    if (ending.refusesWork !== undefined || route === 'refresh') return ending.refusesWork;
     const full = inFlight.isFull(planes.openListens + calls.parkedBeside(request));
     return full ? faultError(new Fault('too_many_in_flight', { retryAfterMs: 100 })) : undefined;
   }
 
   private route(request: Request, { route, taken }: Admitted, readAt: number): void {
-    if (taken.era === 'modern' && taken.settles) this.settleModern();
+    if (taken.era === 'modern' && taken.settles) this.settleModern(request);
     if (route === 'ping') this.answer(request, '{}');
     else if (route === 'list') this.list(request);
     else if (route === 'data') this.deps.calls.begin(request, this.spokenEra, readAt);
     else if (route === 'listen') this.deps.planes.listen(request);
     else if (route === 'initialize') this.initialize(request);
+    else if (route === 'refresh') this.refresh(request);
     else this.ask(request);
   }
 
-  private settleModern(): void {
+  private settleModern(request: Request): void {
+    this.deps.client.notice.declaresIn(request);
     if (this.era !== undefined) return;
     this.era = 'modern';
     this.deps.planes.settleModern();
@@ -96,6 +116,13 @@ export class Requests {
     let cancel = () => {};
     this.deps.inFlight.add(request.id, { cancel: () => cancel() });
     cancel = this.deps.planes.give(request);
+  }
+
+  private refresh(request: Request): void {
+    this.deps.refresh.take(request, {
+      answer: (result) => this.answer(request, result),
+      refuse: (error) => this.refuse(request, error),
+    });
   }
 
   private initialize(request: Request): void {

@@ -9,8 +9,8 @@ import type { Caller } from './call-recorder.ts';
 export interface StatesDeps {
   readonly seal: Seal;
   /** Takes each sealed text once; false the second time. */
-  readonly spend: (nonce: string, expiresAt: number) => boolean;
-  readonly unspend: (nonce: string, expiresAt: number) => void;
+  readonly spend: (principal: string, nonce: string, expiresAt: number) => boolean;
+  readonly unspend: (principal: string, nonce: string, expiresAt: number) => void;
   readonly clock: Clock;
   readonly caller: Caller;
 }
@@ -67,11 +67,12 @@ export class States {
   }
 
   private take(purpose: SealPurpose, { content, nonce, expiresAt }: Opened, request: Request): Kept | undefined {
-    const { spend, unspend } = this.deps;
+    const { spend, unspend, caller } = this.deps;
+    const holder = principalKey(caller.principal);
     if (content.slice(0, DIGEST_LENGTH) !== digestOf(request)) return undefined;
     // A call that waits is taken up once by itself: its key names nothing afterwards.
-    if (purpose !== 'parked' && !spend(nonce, expiresAt)) return undefined;
-    return { purpose, content: content.slice(DIGEST_LENGTH), giveBack: () => unspend(nonce, expiresAt) };
+    if (purpose !== 'parked' && !spend(holder, nonce, expiresAt)) return undefined;
+    return { purpose, content: content.slice(DIGEST_LENGTH), giveBack: () => unspend(holder, nonce, expiresAt) };
   }
 
   /** A call that waits is this session's: its links die with it. */

@@ -72,6 +72,23 @@ export class Subscriptions implements ControlHandlers {
     return this.turns.take(uri, () => this.end(uri));
   }
 
+  /** What a handshake client may hear of no more is heard no more, from now on; its owner learns it in turn. */
+  revoke(): void {
+    for (const [uri, upstream] of this.owners) {
+      if (this.mayHear(uri, upstream)) continue;
+      this.owners.delete(uri);
+      const end = () => this.gateway.links.unsubscribe(upstream, uri, this.user);
+      const failed = (err: unknown) =>
+        this.gateway.log.debug('unsubscribe_failed', { session: this.user.session, err });
+      this.turns.takeAnyway(uri, end).catch(failed);
+    }
+  }
+
+  /** The owners of what is heard and may be. */
+  upstreams(): string[] {
+    return [...this.owners].flatMap(([uri, upstream]) => (this.mayHear(uri, upstream) ? [upstream] : []));
+  }
+
   close(): void {
     this.closed = true;
     this.owners.clear();
@@ -83,7 +100,11 @@ export class Subscriptions implements ControlHandlers {
     if ('error' in found) throw new WireFailure(found.error);
     if (this.owners.has(uri)) return;
     if (this.owners.size >= this.gateway.limits.subscriptions) throw wireFailure(new Fault('at_capacity'));
-    await asWireFailure(this.open(uri, found.upstream));
+    const failure = await this.open(uri, found.upstream).then(() => undefined, wireFailure);
+    // Out of view meanwhile it is answered as if it came now, whatever became of it.
+    const now = this.owners.has(uri) ? found : this.ownerOf(uri);
+    if ('error' in now) throw new WireFailure(now.error);
+    if (failure !== undefined) throw failure;
     if (!this.closed && signal?.aborted === true) await this.end(uri);
   }
 
@@ -93,6 +114,10 @@ export class Subscriptions implements ControlHandlers {
 
   private ownerOf(uri: string): Target | Refusal {
     return ownedResource(uri, { snapshot: this.snapshot(), grants: this.authority.grants });
+  }
+
+  private mayHear(uri: string, upstream: string): boolean {
+    return this.authority.grants.decide({ kind: 'resources', upstream, name: uri }).effect === 'allow';
   }
 
   private async open(uri: string, upstream: string): Promise<void> {

@@ -1,5 +1,5 @@
 import type { Snapshot } from '../catalogue/catalogue.ts';
-import type { Grants } from '../policy/access.ts';
+import type { Decision, FailedRule, Grants, Target as Subject } from '../policy/access.ts';
 import type { ServerCapabilities } from '../protocol/capabilities.ts';
 import { field, progressToken, type Request, stringField } from '../protocol/envelope.ts';
 import { INVALID_PARAMS, RESOURCE_NOT_FOUND, type WireError } from '../protocol/errors.ts';
@@ -17,6 +17,10 @@ export interface Target {
   /** What the upstream wants repeated beside the call. */
   readonly mirrors?: Mirrors;
   readonly rule: string;
+  /** Rules that could not be asked on the way. */
+  readonly failed?: readonly FailedRule[];
+  /** What was asked of policy. */
+  readonly subject: Subject;
 }
 
 /** Why not. `asked` is what the audit says; the wire cannot tell denied from unknown. */
@@ -24,6 +28,7 @@ export interface Refusal {
   readonly error: WireError;
   readonly denied: boolean;
   readonly rule: string;
+  readonly failed?: readonly FailedRule[];
   readonly upstream: string | undefined;
 }
 
@@ -53,15 +58,21 @@ export function findTarget(request: Request, judge: Judge): Target | Refusal {
   }
 }
 
+/** What the audit calls it; empty for a vendor's method. */
+export function nameOf({ name, uri }: Pick<Target, 'name' | 'uri'>): string {
+  return name ?? uri ?? '';
+}
+
 /** The upstream that serves a method which is none of MCP's own; undefined where none does. A denied one is answered as if it were that. */
 export function vendorTarget(request: Request, vendor: VendorMethods, grants: Grants): Target | Refusal | undefined {
   const { method } = request;
   const upstream = vendor.ownerOf(method);
   if (upstream === undefined) return undefined;
-  const { effect, rule } = grants.decide({ kind: 'methods', upstream, name: method });
-  if (effect !== 'allow') return refusal(NOT_FOUND, rule, upstream);
+  const subject: Subject = { kind: 'methods', upstream, name: method };
+  const decision = grants.decide(subject);
+  if (decision.effect !== 'allow') return denied(NOT_FOUND, decision, upstream);
   const misfit = metaProblem(request);
-  return misfit === undefined ? { upstream, rule } : invalid(misfit);
+  return misfit === undefined ? { upstream, ...decidedBy(decision), subject } : invalid(misfit);
 }
 
 /** A method that belongs to a capability nobody in view has is no method (MCP 2025-11-25, Capability Negotiation). */
@@ -78,9 +89,10 @@ function named(request: Request, kind: 'tools' | 'prompts', judge: Judge, holder
   const owner = kind === 'tools' ? judge.snapshot.tools.resolve(name) : judge.snapshot.prompts.resolve(name);
   if (owner === undefined) return refusal(unknown);
   const { upstream, original } = owner;
-  const decision = judge.grants.decide({ kind, upstream, name: original, ...argumentsText(request) });
-  if (decision.effect !== 'allow') return refusal(unknown, decision.rule, upstream);
-  const target = { upstream, name: original, rule: decision.rule };
+  const subject: Subject = { kind, upstream, name: original, ...argumentsText(request) };
+  const decision = judge.grants.decide(subject);
+  if (decision.effect !== 'allow') return denied(unknown, decision, upstream);
+  const target = { upstream, name: original, ...decidedBy(decision), subject };
   const mirrors = kind === 'tools' ? judge.snapshot.mirrorsOf(upstream, original) : undefined;
   return mirrors === undefined ? target : { ...target, mirrors };
 }
@@ -95,10 +107,11 @@ export function ownedResource(uri: string, { snapshot, grants }: Pick<Judge, 'sn
   const missing = { code: RESOURCE_NOT_FOUND, message: 'Resource not found', data: { uri } };
   const upstream = snapshot.ownerOf(uri);
   if (upstream === undefined) return refusal(missing);
-  const decision = grants.decide({ kind: 'resources', upstream, name: uri });
+  const subject: Subject = { kind: 'resources', upstream, name: uri };
+  const decision = grants.decide(subject);
   return decision.effect === 'allow'
-    ? { upstream, uri, rule: decision.rule }
-    : refusal(missing, decision.rule, upstream);
+    ? { upstream, uri, ...decidedBy(decision), subject }
+    : denied(missing, decision, upstream);
 }
 
 function completion(request: Request, judge: Judge): Target | Refusal {
@@ -113,11 +126,12 @@ function completion(request: Request, judge: Judge): Target | Refusal {
 function ownedTemplate(uri: string, judge: Judge): Target | Refusal {
   const upstream = judge.snapshot.templateOwner(uri);
   if (upstream === undefined) return ownedResource(uri, judge);
-  const decision = judge.grants.decide({ kind: 'resources', upstream, name: uri, template: true });
+  const subject: Subject = { kind: 'resources', upstream, name: uri, template: true };
+  const decision = judge.grants.decide(subject);
   const missing = { code: RESOURCE_NOT_FOUND, message: 'Resource not found', data: { uri } };
   return decision.effect === 'allow'
-    ? { upstream, uri, rule: decision.rule }
-    : refusal(missing, decision.rule, upstream);
+    ? { upstream, uri, ...decidedBy(decision), subject }
+    : denied(missing, decision, upstream);
 }
 
 /** A token the gateway cannot read is one it could not replace: the upstream must never see it (MCP 2025-11-25, Progress). */
@@ -146,6 +160,14 @@ function invalid(problem: string): Refusal {
   return refusal({ code: INVALID_PARAMS, message: `Invalid params: ${problem}` }, 'invalid');
 }
 
-function refusal(error: WireError, rule = 'unknown', upstream?: string): Refusal {
-  return { error, denied: upstream !== undefined, rule, upstream };
+function refusal(error: WireError, rule = 'unknown'): Refusal {
+  return { error, denied: false, rule, upstream: undefined };
+}
+
+function denied(error: WireError, decision: Decision, upstream: string): Refusal {
+  return { error, denied: true, ...decidedBy(decision), upstream };
+}
+
+function decidedBy({ rule, failed }: Decision): Pick<Target, 'rule' | 'failed'> {
+  return failed === undefined ? { rule } : { rule, failed };
 }

@@ -1,5 +1,6 @@
 import type { Clock } from '../ports/clock.ts';
 import type { FrameKind } from '../ports/connection.ts';
+import type { Link } from '../ports/link.ts';
 import type { Outcome } from '../ports/meter.ts';
 import { errorText } from '../protocol/compose.ts';
 import {
@@ -17,7 +18,7 @@ import type { Target } from './target.ts';
 
 export interface TurnDeps {
   readonly clock: Clock;
-  readonly send: (frame: string, kind: FrameKind) => void;
+  readonly send: (frame: string, kind: FrameKind, from?: 'shared') => void;
   /** Before the answer is queued; false when the request is no longer under way and nothing must be sent. */
   readonly finish: (id: Id) => boolean;
   /** Once per request, whatever ended it. */
@@ -34,8 +35,9 @@ export interface EndedCall {
   readonly cause: unknown;
 }
 
-/** Monotonic times of one exchange with the upstream. */
+/** One exchange with the upstream: on which kind of link, and its monotonic times. */
 export interface Exchange {
+  readonly isolation: Link['isolation'];
   readonly sentAt: number;
   readonly receivedAt: number;
 }
@@ -80,7 +82,7 @@ export class Turn {
   /** `frame` answers the request. */
   answer(frame: string, outcome: Outcome, exchange?: Exchange): void {
     if (!this.claim()) return;
-    this.deps.send(frame, 'answer');
+    this.deps.send(frame, 'answer', exchange?.isolation === 'shared' ? 'shared' : undefined);
     const now = this.deps.clock.elapsed();
     const theirs = exchange === undefined ? undefined : exchange.receivedAt - exchange.sentAt;
     this.report(outcome, now, theirs === undefined ? undefined : now - this.readAt - theirs);
@@ -88,6 +90,11 @@ export class Turn {
 
   refuse(error: WireError): void {
     this.answer(errorText(this.request.id, error), 'error');
+  }
+
+  /** The principal may do this no more. */
+  deny(error: WireError): void {
+    this.answer(errorText(this.request.id, error), 'denied');
   }
 
   fail(fault: Fault): void {

@@ -14,7 +14,11 @@ export class Turns {
   }
 
   take(key: string, work: () => Promise<void>): Promise<void> {
-    if (this.waiting >= this.most) return Promise.reject(this.refused());
+    return this.waiting >= this.most ? Promise.reject(this.refused()) : this.takeAnyway(key, work);
+  }
+
+  /** For work that is bounded by something else. */
+  takeAnyway(key: string, work: () => Promise<void>): Promise<void> {
     this.waiting += 1;
     const before = this.last.get(key) ?? Promise.resolve();
     const done = before.then(work, work);

@@ -1,5 +1,5 @@
 import type { Cancel, Clock } from '../ports/clock.ts';
-import type { Connection, FrameKind, FrameReceiver } from '../ports/connection.ts';
+import type { Connection, FrameKind, FrameReceiver, PauseReason } from '../ports/connection.ts';
 import type { Log } from '../ports/log.ts';
 import type { Counter, Meter } from '../ports/meter.ts';
 import { CLOSE_CODES, type CloseName } from '../protocol/close-codes.ts';
@@ -7,13 +7,18 @@ import { Outbox, type OutboxLimits } from './outbox.ts';
 
 /** A bound socket as its registry sees it. */
 export interface BoundSocket extends Connection {
+  /** Bytes that wait for its client, those held back included. */
   buffered(): number;
+  /** The gateway has ended it, and it is gone in a second at most: what waits in it is as good as free. */
+  readonly isClosing: boolean;
 }
 
 /** The socket under a connection, whatever its framing. */
 export interface Wire {
-  /** Bytes taken and not yet written. */
+  /** Bytes taken and not yet written; a write that has gone in part counts in full. */
   buffered(): number;
+  /** Of the write under way, the bytes the operating system has not taken. */
+  untaken(): number;
   /** Returns how many bytes it takes; 0 when nothing can be written any more. */
   write(frame: string): number;
   /** Says goodbye, after what was written. Whoever is not gone a second later is cut off. */
@@ -27,6 +32,8 @@ export interface BindingDeps {
   readonly clock: Clock;
   readonly log: Log;
   readonly meter: Meter;
+  /** More waits for a client than is worth no thought. Called often. */
+  readonly growing?: () => void;
 }
 
 const CLOSE_GRACE_MS = 1000;
@@ -41,6 +48,8 @@ export class Binding implements BoundSocket {
   private receiver: FrameReceiver | undefined;
   private closedBy: 'client' | 'gateway' = 'client';
   private code: number | undefined;
+  private held = 0;
+  private readonly pauses = new Set<PauseReason>();
   private stopTerminate: Cancel = () => {};
 
   constructor(wire: Wire, limits: OutboxLimits, deps: BindingDeps) {
@@ -53,17 +62,32 @@ export class Binding implements BoundSocket {
       in: meter.counter('messages_total', { direction: 'in' }),
       inBytes: meter.counter('bytes_total', { direction: 'in' }),
     };
-    const sink = { buffered: () => wire.buffered(), write: (frame: string) => this.write(frame) };
-    this.outbox = new Outbox(limits, sink, clock, meter, () => this.close('slow_reader'));
+    const write = (frame: string) => this.write(frame);
+    const sink = { buffered: () => wire.buffered(), untaken: () => wire.untaken(), write };
+    this.outbox = new Outbox(limits, sink, clock, meter, {
+      growing: () => deps.growing?.(),
+      crowded: (isCrowded) => this.guarded(() => this.receiver?.crowded?.(isCrowded)),
+      giveUp: () => this.close('slow_reader'),
+    });
   }
 
-  /** From now on frames have a receiver. */
+  /** From now on frames have a receiver; where none can be made, the connection ends. */
   bind(receiverOf: (connection: Connection) => FrameReceiver): void {
-    this.receiver = receiverOf(this);
+    try {
+      this.receiver = receiverOf(this);
+    } catch (err) {
+      this.deps.log.error('session_open_failed', { err });
+      this.close('internal');
+    }
   }
 
-  send(frame: string, kind: FrameKind): void {
-    this.outbox.send(frame, kind);
+  send(frame: string, kind: FrameKind, from?: 'shared'): void {
+    this.outbox.send(frame, kind, from);
+  }
+
+  hold(bytes: number): void {
+    this.held += bytes;
+    if (bytes > 0) this.deps.growing?.();
   }
 
   close(name: CloseName, retryMs?: number): void {
@@ -75,16 +99,23 @@ export class Binding implements BoundSocket {
     this.terminateSoon();
   }
 
-  pause(): void {
+  /** A socket that is closing is read to its end. */
+  pause(why: PauseReason): void {
+    if (this.closedBy === 'gateway') return;
+    this.pauses.add(why);
     this.wire.pause();
   }
 
-  resume(): void {
-    this.wire.resume();
+  resume(why: PauseReason): void {
+    if (this.pauses.delete(why) && this.pauses.size === 0) this.wire.resume();
   }
 
   buffered(): number {
-    return this.wire.buffered();
+    return this.wire.buffered() + this.held;
+  }
+
+  get isClosing(): boolean {
+    return this.closedBy === 'gateway';
   }
 
   /** A frame of the client has been read. */

@@ -11,75 +11,131 @@ export interface OutboxLimits {
 
 /** The socket below: how much waits in it and how to write. */
 export interface Sink {
+  /** Bytes written and not yet gone; a write that has gone in part counts in full. */
   buffered(): number;
+  /** Of the write under way, the bytes that have not gone. */
+  untaken(): number;
   write(frame: string): void;
 }
 
+/** Whoever has the outbox. */
+export interface OutboxOwner {
+  /** More waits than is worth no thought. Told often. */
+  growing(): void;
+  /** Over its limit, or drained to half of it again: in turns. */
+  crowded(isCrowded: boolean): void;
+  /** The reader is too slow. Once, last. */
+  giveUp(): void;
+}
+
+/** What may wait without being looked at, in bytes. */
+const SMALL = 16 * 1024;
+/** UTF-8 bytes of one UTF-16 unit at most. */
+const WIDEST = 3;
+/** How often a full outbox is looked at, in milliseconds. */
+const LOOK_MS = 50;
+
 /**
- * The way out to one reader. Over its limit it drops what may be dropped, holds list changes back as one each, and gives
- * the reader up when nothing drains or when twice the limit waits. Nothing is polled while it is under its limit.
+ * The way out to one reader. Over its limit it drops what may be dropped, holds list changes back as one each, and says so,
+ * that what fills it may be stopped. The reader is given up when nothing drains, at once for what nobody stops, and when what
+ * the gateway itself has to say meanwhile comes to the limit once more. Nothing is polled while it is under its limit.
  */
 export class Outbox {
   private readonly limits: OutboxLimits;
   private readonly sink: Sink;
   private readonly clock: Clock;
   private readonly meter: Meter;
-  private readonly giveUp: () => void;
+  private readonly owner: OutboxOwner;
+  private readonly small: number;
   private readonly held = new Set<string>();
-  private lowest = 0;
+  private isOver = false;
+  private isClosed = false;
+  /** Bytes written since it went over. */
+  private extra = 0;
+  private last = { waiting: 0, untaken: 0 };
   private drainedAt = 0;
-  private stopWatch: Cancel | undefined;
+  private stopWatch: Cancel = () => {};
 
-  constructor(limits: OutboxLimits, sink: Sink, clock: Clock, meter: Meter, giveUp: () => void) {
+  constructor(limits: OutboxLimits, sink: Sink, clock: Clock, meter: Meter, owner: OutboxOwner) {
     this.limits = limits;
     this.sink = sink;
     this.clock = clock;
     this.meter = meter;
-    this.giveUp = giveUp;
+    this.owner = owner;
+    this.small = Math.min(SMALL, limits.outbox / WIDEST);
   }
 
-  send(frame: string, kind: FrameKind): void {
+  send(frame: string, kind: FrameKind, from?: 'shared'): void {
     const waiting = this.sink.buffered();
-    if (waiting === 0 || waiting + frame.length <= this.limits.outbox) return this.sink.write(frame);
-    this.watch();
-    if (kind === 'progress' || kind === 'log') this.drop(kind);
-    else if (kind === 'list_changed') this.held.add(frame);
-    else if (waiting > 2 * this.limits.outbox) this.abandon();
-    else this.sink.write(frame);
+    if (waiting + frame.length <= this.small) this.sink.write(frame);
+    else this.sendLarge(frame, kind, from, waiting);
   }
 
   close(): void {
-    this.stopWatch?.();
-    this.stopWatch = undefined;
+    this.isClosed = true;
+    this.stopWatch();
     this.held.clear();
+  }
+
+  private sendLarge(frame: string, kind: FrameKind, from: 'shared' | undefined, waiting: number): void {
+    this.owner.growing();
+    const bytes = waiting === 0 ? 0 : Buffer.byteLength(frame);
+    if (waiting + bytes <= this.limits.outbox) return this.sink.write(frame);
+    if (this.isClosed) return;
+    if (kind === 'progress' || kind === 'log') this.drop(kind);
+    else if (kind === 'list_changed') this.holdBack(frame);
+    else if (from === 'shared' || this.extra > this.limits.outbox) return this.abandon();
+    else this.writeOver(frame, bytes);
+    this.watch();
+  }
+
+  /** What took it over the limit was on its way before anybody could be stopped. */
+  private writeOver(frame: string, bytes: number): void {
+    if (this.isOver) this.extra += bytes;
+    this.sink.write(frame);
   }
 
   private watch(): void {
-    if (this.stopWatch !== undefined) return;
-    this.lowest = this.sink.buffered();
+    if (this.isOver) return;
+    this.isOver = true;
+    this.extra = 0;
+    this.last = { waiting: this.sink.buffered(), untaken: this.sink.untaken() };
     this.drainedAt = this.clock.elapsed();
-    this.look();
+    this.lookSoon();
+    this.owner.crowded(true);
+  }
+
+  private lookSoon(): void {
+    this.stopWatch = this.clock.after(Math.min(LOOK_MS, this.limits.slowReader / 10), () => this.look());
   }
 
   private look(): void {
-    const waiting = this.sink.buffered();
-    if (waiting < this.lowest) this.drainedAt = this.clock.elapsed();
-    this.lowest = waiting;
-    if (waiting <= this.limits.outbox / 2) return this.recovered();
-    if (this.clock.elapsed() - this.drainedAt >= this.limits.slowReader) return this.abandon();
-    this.stopWatch = this.clock.after(this.limits.slowReader / 10, () => this.look());
+    const now = { waiting: this.sink.buffered(), untaken: this.sink.untaken() };
+    if (now.waiting < this.last.waiting || now.untaken !== this.last.untaken) this.drainedAt = this.clock.elapsed();
+    this.last = now;
+    if (now.waiting <= this.limits.outbox / 2) this.recovered();
+    else if (this.clock.elapsed() - this.drainedAt >= this.limits.slowReader) this.abandon();
+    else this.lookSoon();
   }
 
   private recovered(): void {
-    this.stopWatch = undefined;
+    this.isOver = false;
     const held = [...this.held];
     this.held.clear();
     for (const frame of held) this.sink.write(frame);
+    this.owner.crowded(false);
   }
 
   private abandon(): void {
+    if (this.isClosed) return;
     this.close();
-    this.giveUp();
+    this.owner.giveUp();
+  }
+
+  /** One told twice is told once. */
+  private holdBack(frame: string): void {
+    if (this.held.has(frame)) this.drop('list_changed');
+    this.held.add(frame);
   }
 
   private drop(kind: FrameKind): void {

@@ -6,6 +6,7 @@ import { batchedWrites } from './batched-writes.ts';
 import { Binding, type BindingDeps, type BoundSocket, type Wire } from './binding.ts';
 import { frameLine, type LineReader, lineReader } from './line-framing.ts';
 import type { OutboxLimits } from './outbox.ts';
+import { untaken } from './untaken.ts';
 
 export interface TcpLimits extends OutboxLimits {
   /** Bytes of a line; a longer one ends the connection. */
@@ -20,9 +21,13 @@ export type BindTcp = (receiverOf: (connection: Connection) => FrameReceiver) =>
 
 /** One of the two is called, once, unless the peer goes before. */
 export interface FirstLineHeard {
+  /** Binds it, or ends the socket. */
   opened(bind: BindTcp): void;
   refused(reason: 'first_line' | 'first_line_late'): void;
 }
+
+/** Bytes of the line that opens a connection: all it may have kept before it is known to speak the protocol. */
+const MAX_FIRST_LINE = 64 * 1024;
 
 /**
  * Takes a socket that speaks newline-delimited JSON-RPC. Its first line must be a request, or the socket ends before
@@ -31,7 +36,9 @@ export interface FirstLineHeard {
 export function acceptTcp(socket: Socket, limits: TcpLimits, deps: BindingDeps, heard: FirstLineHeard): void {
   let isOpen = false;
   const reader: LineReader = lineReader({
-    maxLine: limits.maxMessage,
+    get maxLine() {
+      return isOpen ? limits.maxMessage : Math.min(limits.maxMessage, MAX_FIRST_LINE);
+    },
     onLine: (line) => (isOpen ? binding.received(line, Buffer.byteLength(line)) : first(line)),
     onOversize: () => (isOpen ? binding.close('too_big') : refuse('first_line')),
   });
@@ -46,12 +53,14 @@ export function acceptTcp(socket: Socket, limits: TcpLimits, deps: BindingDeps, 
   const first = (line: string) => {
     if (readMessage(line, limits.depth).kind !== 'request') return refuse('first_line');
     stopWaiting();
-    isOpen = true;
     heard.opened((receiverOf) => {
+      isOpen = true;
       binding.bind(receiverOf);
       return binding;
     });
-    binding.received(line, Buffer.byteLength(line));
+    // One that is turned away was never open, and says nothing more.
+    if (isOpen) binding.received(line, Buffer.byteLength(line));
+    else reader.pause();
   };
   let peerCode = 1006;
   socket.on('data', (chunk: Buffer) => reader.push(chunk));
@@ -67,8 +76,10 @@ export function acceptTcp(socket: Socket, limits: TcpLimits, deps: BindingDeps, 
 
 function wireOver(socket: Socket, reader: LineReader): Wire {
   const batch = batchedWrites(socket);
+  let isPaused = false;
   return {
     buffered: () => socket.writableLength,
+    untaken: () => untaken(socket),
     write(frame) {
       if (!socket.writable) return 0;
       const bytes = Buffer.from(frameLine(frame));
@@ -79,12 +90,15 @@ function wireOver(socket: Socket, reader: LineReader): Wire {
     end: () => socket.end(),
     terminate: () => socket.destroy(),
     pause() {
+      isPaused = true;
       reader.pause();
       socket.pause();
     },
+    // What was read before may pause it anew.
     resume() {
+      isPaused = false;
       reader.resume();
-      socket.resume();
+      if (!isPaused) socket.resume();
     },
   };
 }

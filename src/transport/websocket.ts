@@ -6,6 +6,7 @@ import { batchedWrites } from './batched-writes.ts';
 import { Binding, type BindingDeps, type BoundSocket, type Wire } from './binding.ts';
 import { type HeartbeatOptions, startHeartbeat } from './heartbeat.ts';
 import type { OutboxLimits } from './outbox.ts';
+import { taken, untaken } from './untaken.ts';
 
 export type { BoundSocket } from './binding.ts';
 
@@ -13,6 +14,8 @@ export interface WebSocketDeps extends BindingDeps {
   readonly random: () => number;
 }
 
+/** TCP probes, in milliseconds. */
+const PROBE_MS = 30_000;
 /** Where `ws` itself ends a connection for what the peer sent (RFC 6455 section 7.4.1). */
 const PROTOCOL_FAULTS = new Map<unknown, number>([
   ['WS_ERR_UNSUPPORTED_MESSAGE_LENGTH', CLOSE_CODES.too_big.code],
@@ -31,9 +34,14 @@ export function bindWebSocket(
   receiverOf: (connection: Connection) => FrameReceiver,
 ): BoundSocket {
   const binding = new Binding(wireOver(socket, stream), limits, deps);
+  // One that goes between two pings, or in a pause, which lasts for seconds, is found by the system's own probes.
+  stream.setKeepAlive(true, PROBE_MS);
   const stopHeartbeat = startHeartbeat(limits, deps.clock, deps.random, {
     ping: (left) => socket.ping(undefined, undefined, left),
     bytesRead: () => stream.bytesRead,
+    backlog: () => socket.bufferedAmount,
+    taken: () => taken(stream),
+    paused: () => socket.isPaused,
     lost: () => binding.lost(),
   });
   binding.bind(receiverOf);
@@ -53,6 +61,7 @@ function wireOver(socket: WebSocket, stream: Socket): Wire {
   const batch = batchedWrites(stream);
   return {
     buffered: () => socket.bufferedAmount,
+    untaken: () => untaken(stream),
     write(frame) {
       if (socket.readyState !== socket.OPEN) return 0;
       const bytes = Buffer.from(frame);

@@ -6,6 +6,8 @@ export interface BreakerLimits {
   readonly maxOpen: number;
 }
 
+/** So that many gateways do not knock together, a wait is shorter by up to this share of it. */
+const JITTER = 0.2;
 /** What callers are told to wait while somebody else's trial is under way. */
 const TRIAL_MS = 1000;
 
@@ -26,8 +28,12 @@ export class Breaker {
 
   /** Milliseconds until an attempt is allowed; 0 when it is now. */
   wait(now: number): number {
-    if (now < this.until) return this.until - now;
-    return this.trial ? TRIAL_MS : 0;
+    return this.left(now) || (this.trial ? TRIAL_MS : 0);
+  }
+
+  /** Milliseconds it stays open; 0 when it is not. */
+  left(now: number): number {
+    return Math.max(0, this.until - now);
   }
 
   /** An attempt begins; each ends in `connected`, `failed` or `abandoned`. */
@@ -47,11 +53,13 @@ export class Breaker {
     this.trial = false;
   }
 
-  failed(now: number): void {
+  /** `random` is from 0 up to 1. */
+  failed(now: number, random: number): void {
     this.trial = false;
     this.failures += 1;
     if (now < this.until || this.failures < this.limits.failures) return;
-    this.until = now + Math.min(this.limits.open * 2 ** this.opened, this.limits.maxOpen);
+    const wait = Math.min(this.limits.open * 2 ** this.opened, this.limits.maxOpen);
+    this.until = now + wait * (1 - JITTER * random);
     this.opened += 1;
   }
 }

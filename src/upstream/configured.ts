@@ -3,6 +3,7 @@ import type { Clock } from '../ports/clock.ts';
 import type { Log } from '../ports/log.ts';
 import type { Meter } from '../ports/meter.ts';
 import type { Dial } from '../ports/transport.ts';
+import { Children } from './children.ts';
 import { dialModule } from './module.ts';
 import type { UpstreamOptions } from './pool.ts';
 import { dialSse } from './sse.ts';
@@ -21,6 +22,7 @@ export interface ConfiguredDeps {
 
 /** The upstreams of the configuration, in its order, each with the way to dial it. */
 export function upstreamOptions({ mcpServers, limits }: Config, deps: ConfiguredDeps): UpstreamOptions[] {
+  const children = new Children(limits, deps.clock);
   return mcpServers.map((server) => ({
     upstream: server.key,
     isolation: server.isolation,
@@ -32,6 +34,7 @@ export function upstreamOptions({ mcpServers, limits }: Config, deps: Configured
     maxDepth: limits.depth,
     maxBacklog: limits.maxUpstreamMessage,
     maxLinks: server.maxLinks,
+    children: server.type === 'stdio' ? children : undefined,
     idle: server.idle,
     breaker: server.breaker,
     dial: dialOf(server, limits, deps),

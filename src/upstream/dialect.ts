@@ -31,6 +31,8 @@ export interface Line {
   ask(method: string, params?: string, timeoutMs?: number): Promise<string>;
   /** Sends what is no request. */
   send(text: string): boolean;
+  /** Sends what may be lost, and is where the peer does not read. */
+  say(text: string): void;
   /**
    * Sends a request that stays open, without a deadline and beside the calls; returns its id. `ended` is told once and
    * never at once: with nothing for a result, else with what it was answered with or failed by.

@@ -88,7 +88,7 @@ export class Eras {
     } catch (err) {
       if (err instanceof TimeOver) this.isSlow = true;
       this.log.debug('upstream_not_modern', { err });
-      throw cause;
+      throw one.givenUp ? err : cause;
     }
   }
 
@@ -97,7 +97,7 @@ export class Eras {
     try {
       return await this.modern(one, era, isProbe ? Math.min(one.probeLimit, one.left) : one.left);
     } catch (cause) {
-      if (one.unwanted || one.left === 0 || cause instanceof UnusableUpstream) throw cause;
+      if (one.givenUp || one.left === 0 || cause instanceof UnusableUpstream) throw cause;
       this.log.debug('upstream_not_modern', { err: cause });
       return cause instanceof TimeOver ? this.afterSilence(one) : this.initialize(one);
     }
@@ -122,9 +122,9 @@ export class Eras {
       if (isProbe) settle('modern');
       return link;
     } catch (cause) {
-      if (!one.unwanted) this.isSlow = false;
-      if (!one.unwanted) this.drop();
-      if (isProbe) settle(one.unwanted ? undefined : cause instanceof UnusableUpstream ? 'modern' : 'handshake');
+      if (!one.givenUp) this.isSlow = false;
+      if (!one.givenUp) this.drop();
+      if (isProbe) settle(one.givenUp ? undefined : cause instanceof UnusableUpstream ? 'modern' : 'handshake');
       throw cause;
     }
   }
@@ -136,7 +136,7 @@ export class Eras {
       if (this.verdict?.era !== 'handshake') this.learn('handshake');
       return link;
     } catch (cause) {
-      if (!one.unwanted) this.drop();
+      if (!one.givenUp) this.drop();
       throw cause;
     }
   }

@@ -33,6 +33,7 @@ export class HandshakeDialect implements Dialect {
     this.questions = new Questions({
       asked: events.asked,
       send: (text) => void line.send(text),
+      say: (text) => line.say(text),
       hold: () => line.hold(),
     });
   }
@@ -56,7 +57,7 @@ export class HandshakeDialect implements Dialect {
   }
 
   notify(text: string): void {
-    this.line.send(text);
+    this.line.say(text);
   }
 
   async subscribe(uri: string): Promise<void> {

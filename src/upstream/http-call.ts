@@ -126,9 +126,18 @@ export class HttpCall {
       this.#heard.message(text);
       return;
     }
-    const cancel = this.#parts.clock.after(this.#parts.lingerMs, () => answer.destroy());
-    answer.once('close', cancel);
+    this.#linger(answer);
     this.#deliverAnswer(text);
+  }
+
+  /** A stream that is not read, because its owner has paused, has its time once it is. */
+  #linger(answer: IncomingMessage): void {
+    const cancel = this.#parts.clock.after(this.#parts.lingerMs, () => {
+      answer.off('close', cancel);
+      if (answer.isPaused()) answer.once('resume', () => this.#linger(answer));
+      else answer.destroy();
+    });
+    answer.once('close', cancel);
   }
 
   #onStreamOver(why: 'ended' | 'too_large', carried: boolean): void {

@@ -1,4 +1,4 @@
-import http, { type IncomingMessage, type OutgoingHttpHeaders } from 'node:http';
+import http, { type ClientRequest, type IncomingMessage, type OutgoingHttpHeaders } from 'node:http';
 import https from 'node:https';
 import type { Socket } from 'node:net';
 import { urlToHttpOptions } from 'node:url';
@@ -8,6 +8,10 @@ import type { Cancel, Clock } from '../ports/clock.ts';
 export interface Wire {
   /** Starts a request; the returned function ends it, its answer included, after which nothing more is heard of it. */
   request(outgoing: Outgoing, heard: Heard): () => void;
+  /** Bytes of bodies that have not gone out whole. */
+  readonly backlog: number;
+  /** Of these, the ones whose connection has not come about. */
+  readonly unconnected: number;
   /** Stops reading every answer until `resume`; what peers send meanwhile waits in their sockets. */
   pause(): void;
   resume(): void;
@@ -58,6 +62,8 @@ export function openWire(url: string, connectMs: number, clock: Clock): Wire {
   const start = secure ? https.request : http.request;
   const reading = new Set<IncomingMessage>();
   let paused = false;
+  let backlog = 0;
+  let unconnected = 0;
 
   const track = (answer: IncomingMessage): void => {
     reading.add(answer);
@@ -67,7 +73,36 @@ export function openWire(url: string, connectMs: number, clock: Clock): Wire {
     if (paused) answer.pause();
   };
 
+  /** A request is closed whatever becomes of it. */
+  const count = (request: ClientRequest, body: string): void => {
+    let left = Buffer.byteLength(body);
+    let waiting = left;
+    const connected = () => {
+      unconnected -= waiting;
+      waiting = 0;
+    };
+    const gone = () => {
+      connected();
+      backlog -= left;
+      left = 0;
+    };
+    backlog += left;
+    unconnected += left;
+    request.on('socket', (socket) => {
+      if (socket.connecting) socket.once(secure ? 'secureConnect' : 'connect', connected);
+      else connected();
+    });
+    request.on('finish', gone);
+    request.on('close', gone);
+  };
+
   return {
+    get backlog() {
+      return backlog;
+    },
+    get unconnected() {
+      return unconnected;
+    },
     request({ method, headers, body }, heard) {
       let over = false;
       const request = start({ ...to, method, headers });
@@ -83,6 +118,7 @@ export function openWire(url: string, connectMs: number, clock: Clock): Wire {
         over = true;
         heard.failed({ cause, unreachable: isUnreachable(cause), sent: request.writableFinished });
       });
+      if (body !== undefined) count(request, body);
       request.end(body);
       return () => {
         over = true;

@@ -5,6 +5,7 @@ import type { ListKind } from '../ports/meter.ts';
 import { EVERY_CAPABILITY } from '../protocol/capabilities.ts';
 import { Fault, METHOD_NOT_FOUND, type WireError } from '../protocol/errors.ts';
 import type { Openings } from './openings.ts';
+import type { Spare } from './spares.ts';
 import type { Users } from './users.ts';
 
 export interface LeasedLinksDeps {
@@ -26,6 +27,7 @@ const NOBODY: WireError = { code: METHOD_NOT_FOUND, message: 'Method not found' 
 /** One link and the call it serves now, if any. */
 interface Leased {
   readonly session: string;
+  readonly principal: string;
   readonly ending: AbortController;
   link: Link | undefined;
   tenant: Tenant | undefined;
@@ -41,12 +43,12 @@ interface Leased {
 export class LeasedLinks {
   private readonly deps: LeasedLinksDeps;
   private readonly sessions = new Map<string, Set<Leased>>();
-  /** Links on their way out. */
+  /** Links on their way in or out. */
   private readonly endings = new Set<Promise<void>>();
 
   constructor(deps: LeasedLinksDeps) {
     this.deps = deps;
-    deps.openings.places.spare('leased', () => this.spare());
+    deps.openings.source(() => this.spares());
   }
 
   /** Rejects with a Fault: `at_capacity` when all this session's links serve a call. */
@@ -56,9 +58,9 @@ export class LeasedLinks {
     const idle = [...own].find((leased) => leased.tenant === undefined);
     if (idle?.link !== undefined) return this.rent(idle, idle.link, tenant);
     if (own.size >= PER_SESSION) throw new Fault('at_capacity', { retryAfterMs: 1000 });
-    const { session } = user;
+    const { session, principal } = user;
     const ending = new AbortController();
-    const leased: Leased = { session, ending, link: undefined, tenant, idleSince: 0, stopIdle: () => {} };
+    const leased: Leased = { session, principal, ending, link: undefined, tenant, idleSince: 0, stopIdle: () => {} };
     this.sessions.set(session, own.add(leased));
     const link = await this.open(leased, user);
     return this.rent(leased, link, tenant);
@@ -72,20 +74,24 @@ export class LeasedLinks {
   /** Resolves when nothing is left, also of links whose session was released before. */
   async close(): Promise<void> {
     for (const session of [...this.sessions.keys()]) this.release(session);
-    await Promise.all(this.endings);
+    // The end of an opening may be the beginning of a close.
+    while (this.endings.size > 0) await Promise.all(this.endings);
   }
 
   private async open(leased: Leased, user: LinkUser): Promise<Link> {
     const { openings } = this.deps;
     try {
-      const { session, ending } = leased;
+      const { session, principal, ending } = leased;
       const wanted = {
         session,
+        principal,
         events: this.events(leased, user),
         capabilities: EVERY_CAPABILITY,
         signal: ending.signal,
       };
-      const link = await openings.link(wanted);
+      const opening = openings.link(wanted);
+      this.awaited(opening.then(nothing, nothing));
+      const link = await opening;
       if (!ending.signal.aborted) {
         leased.link = link;
         return link;
@@ -141,12 +147,16 @@ export class LeasedLinks {
     if (link !== undefined) this.closing(link);
   }
 
-  /** Closes the link idle for longest, whose ever it is. */
-  private spare(): boolean {
-    const idle = [...this.sessions.values()].flatMap((own) => [...own].filter(({ tenant }) => tenant === undefined));
-    const [longest] = idle.sort((a, b) => a.idleSince - b.idleSince);
-    if (longest !== undefined) this.end(longest);
-    return longest !== undefined;
+  private spares(): Spare[] {
+    const now = this.deps.clock.elapsed();
+    return [...this.sessions.values()].flatMap((own) => [...own].flatMap((leased) => this.spareOf(leased, now)));
+  }
+
+  private spareOf(leased: Leased, now: number): Spare[] {
+    const { principal, tenant, idleSince } = leased;
+    if (tenant === undefined) return [{ principal, kind: 'leased', since: idleSince, end: () => this.end(leased) }];
+    const { waited } = tenant;
+    return waited < 0 ? [] : [{ principal, kind: 'parked', since: now - waited, end: () => tenant.displace() }];
   }
 
   /** Not by us: a link that was ended is none of ours any more. */
@@ -155,8 +165,7 @@ export class LeasedLinks {
     this.deps.log.warn('session_link_closed', { session: leased.session, err: cause });
     const link = this.left(leased);
     if (link === undefined) return;
-    // One whose peer forgot it still has answers to wait for, and no process behind it.
-    if (again) this.deps.openings.places.free();
+    if (again) this.deps.openings.forgotten(link);
     else this.closing(link);
   }
 
@@ -175,9 +184,13 @@ export class LeasedLinks {
   }
 
   private closing(link: Link): void {
-    const closed = link.close();
-    this.deps.openings.places.leaves(closed);
-    const ending = closed.finally(() => this.endings.delete(ending));
+    this.awaited(this.deps.openings.close(link).catch(nothing));
+  }
+
+  private awaited(end: Promise<void>): void {
+    const ending = end.finally(() => this.endings.delete(ending));
     this.endings.add(ending);
   }
 }
+
+function nothing(): void {}

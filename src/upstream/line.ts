@@ -15,10 +15,17 @@ export interface LineDeps {
   readonly meter: Meter;
   /** Milliseconds for a request of the gateway's own that names no time. */
   readonly timeout: number;
+  /** Bytes that may wait for a peer that does not read. */
+  readonly maxBacklog: number;
   /** The text of a request of the gateway's own. */
   readonly own: (id: number, method: string, params: string | undefined) => string;
   readonly fail: (cause: Error) => void;
+  /** More waits for the peer than is worth no thought. Called often. */
+  readonly growing?: () => void;
 }
+
+/** What may wait without being looked at, in bytes. */
+const SMALL = 16 * 1024;
 
 /** Told once how a request of the gateway's own ended: the JSON text of its result, or why there is none. */
 type Settled = (outcome: string | Error) => void;
@@ -38,6 +45,18 @@ export class LinkLine implements Line {
   constructor(deps: LineDeps) {
     this.deps = deps;
     this.pending = new PendingTable(deps.clock, (id) => this.expire(id));
+  }
+
+  get backlog(): number {
+    return this.state === 'closed' ? 0 : (this.channel?.backlog ?? 0);
+  }
+
+  /**
+   * The peer does not read: nothing more is handed to it but answers to what it asked and cancellations. What waits for
+   * a connection says nothing about that.
+   */
+  get clogged(): boolean {
+    return this.backlog - (this.channel?.unconnected ?? 0) > this.deps.maxBacklog;
   }
 
   get calls(): number {
@@ -77,12 +96,16 @@ export class LinkLine implements Line {
   }
 
   send(text: string): boolean {
-    return this.channel?.send(text) ?? false;
+    return this.hand(text);
+  }
+
+  say(text: string): void {
+    if (!this.clogged) this.send(text);
   }
 
   transmit(id: number, text: string, about: About): void {
     const isOpen = this.state === 'opening' || this.state === 'live';
-    if (isOpen && this.channel?.send(text, id, about) === true) return;
+    if (isOpen && this.hand(text, id, about)) return;
     queueMicrotask(() => this.pending.take(id)?.failed(new Fault('upstream_closed', { cause: this.cause }), true));
   }
 
@@ -106,6 +129,13 @@ export class LinkLine implements Line {
   fail(cause: Error): void {
     this.cause ??= cause;
     this.deps.fail(cause);
+  }
+
+  /** False where it was not taken. */
+  private hand(text: string, id?: number, about?: About): boolean {
+    const isTaken = this.channel?.send(text, id, about) === true;
+    if (this.backlog > SMALL) this.deps.growing?.();
+    return isTaken;
   }
 
   private own(method: string, params: string | undefined, limits: DeadlineLimits, settled: Settled): number {
@@ -132,7 +162,7 @@ export class LinkLine implements Line {
       notification === undefined
         ? notificationText('notifications/cancelled', `{"requestId":${id}}`)
         : rewriteNotification(notification, { requestId: id });
-    this.channel?.send(text);
+    this.hand(text);
     this.channel?.forget?.(id, lingerMs);
   }
 }

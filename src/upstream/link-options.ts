@@ -30,6 +30,8 @@ export interface LinkDeps {
   readonly log: Log;
   readonly meter: Meter;
   readonly random: () => number;
+  /** More waits for the upstream than is worth no thought. Called often. */
+  readonly growing?: () => void;
   /** The upstream has denied the era the link was opened in. */
   readonly distrust: () => void;
 }

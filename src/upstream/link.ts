@@ -36,6 +36,8 @@ class TextLink implements Link, Receiver {
   private readonly events: LinkEvents;
   private readonly line: LinkLine;
   private readonly dialect: Dialect;
+  /** Set while paused. */
+  private goOn: (() => void) | undefined;
 
   constructor(options: LinkOptions, deps: LinkDeps, events: LinkEvents, era: Era) {
     this.options = options;
@@ -44,6 +46,7 @@ class TextLink implements Link, Receiver {
     this.line = new LinkLine({
       ...deps,
       timeout: options.call.idle,
+      maxBacklog: options.maxBacklog,
       own: (id, method, params) => this.dialect.own(id, method, params),
       fail: () => void this.close(),
     });
@@ -62,6 +65,14 @@ class TextLink implements Link, Receiver {
 
   get inFlight(): number {
     return this.line.calls;
+  }
+
+  get backlog(): number {
+    return this.line.backlog;
+  }
+
+  get untaken(): number {
+    return this.line.channel?.untaken ?? this.line.backlog;
   }
 
   async open({ within, over, signal }: Opening): Promise<void> {
@@ -86,7 +97,7 @@ class TextLink implements Link, Receiver {
   relay(outgoing: Outgoing, reply: Reply): Relayed {
     const { line } = this;
     const sentAt = this.deps.clock.elapsed();
-    if (line.calls >= this.options.concurrency || this.clogged) {
+    if (line.calls >= this.options.concurrency || line.clogged) {
       queueMicrotask(() => reply.failed(new Fault('at_capacity', { retryAfterMs: 1000 }), false));
       return { sentAt, cancel: () => {} };
     }
@@ -109,6 +120,20 @@ class TextLink implements Link, Receiver {
 
   setLevel(level: string): Promise<void> {
     return this.dialect.setLevel(level);
+  }
+
+  pause(): void {
+    if (this.goOn !== undefined || this.line.state === 'closed') return;
+    this.goOn = this.line.hold();
+    this.line.channel?.pause();
+  }
+
+  /** A channel that is being closed ends as it is, and tells nothing more. */
+  resume(): void {
+    if (this.goOn === undefined) return;
+    this.goOn();
+    this.goOn = undefined;
+    if (this.line.state !== 'closed') this.line.channel?.resume();
   }
 
   async close(): Promise<void> {
@@ -163,11 +188,6 @@ class TextLink implements Link, Receiver {
     if (wasLive) this.events.closed(line.cause, false);
   }
 
-  /** The peer does not read: nothing more is handed to it but cancellations. */
-  private get clogged(): boolean {
-    return (this.line.channel?.backlog ?? 0) > this.options.maxBacklog;
-  }
-
   private read(text: string): void {
     const receivedAt = this.deps.clock.elapsed();
     const message = readMessage(text, this.options.maxDepth);
@@ -192,7 +212,7 @@ class TextLink implements Link, Receiver {
   }
 
   private request(request: Request): void {
-    if (this.clogged) this.line.unexpected('unknown');
+    if (this.line.clogged) this.line.unexpected('unknown');
     else this.dialect.asked(request);
   }
 

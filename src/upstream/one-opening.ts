@@ -10,6 +10,8 @@ export interface Wish {
   readonly signal: AbortSignal | undefined;
   /** An old verdict is not good enough: the one who asks will live long by it. */
   readonly recheck: boolean;
+  /** Asked before each attempt, and waited for: a rejection ends the opening, and says nothing about the upstream. */
+  readonly turn?: (() => Promise<void>) | undefined;
 }
 
 const PROBE_MS = 3000;
@@ -23,8 +25,9 @@ export class OneOpening {
   private readonly startTimeout: number;
   private readonly clock: Clock;
   private readonly startedAt: number;
-  /** What ending channels took beyond the limits of attempts: not the fault of the one that follows. */
+  /** What ending channels took beyond the limits of attempts, and turns until they came: not the fault of the attempt that follows. */
   private overrun = 0;
+  private isTurnedAway = false;
 
   constructor(attempt: Attempt, wish: Wish, startTimeout: number, clock: Clock) {
     this.attempt = attempt;
@@ -45,20 +48,36 @@ export class OneOpening {
     return Math.min(PROBE_MS, this.startTimeout * PROBE_SHARE);
   }
 
-  get unwanted(): boolean {
-    return this.wish.signal?.aborted === true;
+  /** Nobody wants it any more, or it has no turn: what it ends with is nothing the upstream has said or done. */
+  get givenUp(): boolean {
+    return this.isTurnedAway || this.wish.signal?.aborted === true;
   }
 
+  /** The time it waits for its turn is none of `within`. */
   tries(era: Era, within: number): Promise<Link> {
-    const limit = era === 'modern' ? within : this.startTimeout;
-    const opens = era === 'modern' ? 'server/discover' : 'initialize';
-    const over = `no answer to ${opens} within ${Math.round(limit)} ms`;
-    return this.counted(within, this.attempt({ era, within, over, signal: this.wish.signal }));
+    const { turn } = this.wish;
+    return turn === undefined ? this.attempts(era, within) : this.takes(turn).then(() => this.attempts(era, within));
   }
 
   /** What somebody else's probe finds, or a rejection as soon as nobody wants that any more. */
   waits<T>(probing: Promise<T>): Promise<T> {
     return this.counted(this.probeLimit, this.orUnwanted(probing));
+  }
+
+  private async takes(turn: () => Promise<void>): Promise<void> {
+    try {
+      await this.counted(0, turn());
+    } catch (cause) {
+      this.isTurnedAway = true;
+      throw cause;
+    }
+  }
+
+  private attempts(era: Era, within: number): Promise<Link> {
+    const limit = era === 'modern' ? within : this.startTimeout;
+    const opens = era === 'modern' ? 'server/discover' : 'initialize';
+    const over = `no answer to ${opens} within ${Math.round(limit)} ms`;
+    return this.counted(within, this.attempt({ era, within, over, signal: this.wish.signal }));
   }
 
   private async counted<T>(limit: number, work: Promise<T>): Promise<T> {

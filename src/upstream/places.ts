@@ -1,34 +1,43 @@
 import type { Clock } from '../ports/clock.ts';
-import type { Gauge } from '../ports/meter.ts';
+import type { Need, Spare } from './spares.ts';
 
 export interface PlacesDeps {
   /** Places there are. */
-  readonly maxLinks: number;
+  readonly limit: number;
   readonly clock: Clock;
-  /** Shows how many are taken. */
-  readonly links: Gauge;
+  /** Told how many are taken, whenever that changes. */
+  readonly taken: (count: number) => void;
+  /** Whose link makes room; none where every link is in use. */
+  readonly spare: (need: Need) => Spare | undefined;
 }
 
-/** Closes the link that was idle for longest, whose place then `leaves`; false where every link is in use. */
-export type Spare = () => boolean;
+/** A place taken. Exactly one of the two ends it. */
+export interface Place {
+  /** The link is gone, or never was. */
+  free(): void;
+  /** The link is on its way out: the place is free when `closed` has settled. */
+  leaves(closed: Promise<void>): void;
+}
 
 interface Waiter {
+  readonly principal: string;
   /** A place on its way out is meant for it. */
   sure: boolean;
   readonly leave: (gotPlace: boolean) => void;
 }
 
 /** Milliseconds one waits for a place to become free: more than a link's close takes. */
-const PATIENCE_MS = 3000;
+export const PATIENCE_MS = 3000;
 
 /**
- * The places for links of sessions' own to one upstream. A place is taken from before the link is opened until its close
- * has ended, so that processes on their way out count. Where none is free, an idle link makes room.
+ * Places for links of sessions' own. A place is taken from before the link is opened until its close has ended, so that
+ * processes on their way out count. Where none is free, a link that can be spared makes room.
  */
 export class Places {
   private readonly deps: PlacesDeps;
-  private readonly spares = new Map<'leased' | 'own', Spare>();
   private readonly waiting = new Set<Waiter>();
+  /** What each principal holds or was promised, less what it is leaving. */
+  private readonly shares = new Map<string, number>();
   private taken = 0;
   private leaving = 0;
 
@@ -36,26 +45,23 @@ export class Places {
     this.deps = deps;
   }
 
-  /** Who is asked for room: first for a link that serves single calls, then for one that is a session's own. */
-  spare(kind: 'leased' | 'own', spare: Spare): void {
-    this.spares.set(kind, spare);
-  }
-
-  /** Whether a place was taken, for which `free` or `leaves` must be called. False when none can be had in time, or the signal aborts first. */
-  take(signal: AbortSignal): Promise<boolean> {
-    if (this.taken < this.deps.maxLinks) {
+  /** Undefined when none can be had in time, or the signal aborts first. */
+  take(principal: string, signal: AbortSignal): Promise<Place | undefined> {
+    if (this.taken < this.deps.limit) {
       this.count(1);
-      return Promise.resolve(true);
+      this.share(principal, 1);
+      return Promise.resolve(this.placeOf(principal));
     }
     return new Promise((resolve) => {
       const leave = (gotPlace: boolean) => {
         this.waiting.delete(waiter);
         stopTimer();
         signal.removeEventListener('abort', unwanted);
-        resolve(gotPlace);
+        if (gotPlace !== waiter.sure) this.share(principal, gotPlace ? 1 : -1);
+        resolve(gotPlace ? this.placeOf(principal) : undefined);
       };
       const unwanted = () => leave(false);
-      const waiter: Waiter = { sure: false, leave };
+      const waiter: Waiter = { principal, sure: false, leave };
       const stopTimer = this.deps.clock.after(PATIENCE_MS, unwanted);
       signal.addEventListener('abort', unwanted, { once: true });
       this.waiting.add(waiter);
@@ -64,36 +70,54 @@ export class Places {
     });
   }
 
-  /** The link is gone, or never was. The one who has waited for longest has its place. */
-  free(): void {
+  private placeOf(principal: string): Place {
+    return {
+      free: () => {
+        this.share(principal, -1);
+        this.free();
+      },
+      leaves: (closed) => {
+        this.share(principal, -1);
+        this.leaving += 1;
+        const gone = () => {
+          this.leaving -= 1;
+          this.free();
+        };
+        closed.then(gone, gone);
+      },
+    };
+  }
+
+  /** The one who has waited for longest has the place. */
+  private free(): void {
     const [first] = this.waiting;
     if (first === undefined) this.count(-1);
     else first.leave(true);
   }
 
-  /** The link is on its way out: its place is free when `closed` has settled. */
-  leaves(closed: Promise<void>): void {
-    this.leaving += 1;
-    const gone = () => {
-      this.leaving -= 1;
-      this.free();
-    };
-    closed.then(gone, gone);
-  }
-
   private makeRoom(waiter: Waiter): void {
     if (!this.waiting.has(waiter)) return;
     const promised = [...this.waiting].filter(({ sure }) => sure).length;
-    if (this.leaving > promised || this.spareOne()) waiter.sure = true;
-    else waiter.leave(false);
+    if (this.leaving <= promised && !this.spareOne(waiter.principal)) return waiter.leave(false);
+    waiter.sure = true;
+    this.share(waiter.principal, 1);
   }
 
-  private spareOne(): boolean {
-    return this.spares.get('leased')?.() === true || this.spares.get('own')?.() === true;
+  private spareOne(principal: string): boolean {
+    const held = (of: string) => this.shares.get(of) ?? 0;
+    const spare = this.deps.spare({ principal, now: this.deps.clock.elapsed(), held });
+    spare?.end();
+    return spare !== undefined;
+  }
+
+  private share(principal: string, change: 1 | -1): void {
+    const held = (this.shares.get(principal) ?? 0) + change;
+    if (held === 0) this.shares.delete(principal);
+    else this.shares.set(principal, held);
   }
 
   private count(change: 1 | -1): void {
     this.taken += change;
-    this.deps.links.add(change);
+    this.deps.taken(this.taken);
   }
 }

@@ -1,5 +1,5 @@
 import type { Clock } from '../ports/clock.ts';
-import type { Lease, Link, LinkEvents, Links, LinkUser, Tenant } from '../ports/link.ts';
+import type { Backlogs, Lease, Link, LinkEvents, Links, LinkUser, Tenant } from '../ports/link.ts';
 import type { Log } from '../ports/log.ts';
 import type { ListKind, Meter } from '../ports/meter.ts';
 import type { Dial } from '../ports/transport.ts';
@@ -7,12 +7,14 @@ import { EVERY_CAPABILITY, NO_CAPABILITIES } from '../protocol/capabilities.ts';
 import { type Notification, stringField } from '../protocol/envelope.ts';
 import type { Era } from '../protocol/era.ts';
 import type { BreakerLimits } from './breaker.ts';
+import type { Children } from './children.ts';
 import { Eras } from './eras.ts';
 import { LeasedLinks } from './leased-links.ts';
 import { openLink } from './link.ts';
 import type { LinkOptions } from './link-options.ts';
 import { askOnceMore } from './once-more.ts';
 import { Openings } from './openings.ts';
+import { OwnLinks } from './own-links.ts';
 import { SessionLinks } from './session-links.ts';
 import { SharedSubscriptions } from './shared-subscriptions.ts';
 import { Supervisor } from './supervisor.ts';
@@ -22,6 +24,8 @@ export interface UpstreamOptions extends Omit<LinkOptions, 'capabilities' | 'hea
   /** Undefined where it is found out. */
   readonly era: Era | undefined;
   readonly maxLinks: number;
+  /** Caps on processes, one for all upstreams; undefined where a link is none. */
+  readonly children: Children | undefined;
   readonly idle: number;
   readonly breaker: BreakerLimits;
   readonly dial: Dial;
@@ -32,6 +36,8 @@ export interface PoolDeps {
   readonly log: Log;
   readonly meter: Meter;
   readonly random: () => number;
+  /** More waits for an upstream than is worth no thought. Called often. */
+  readonly growing?: () => void;
 }
 
 /** What the catalogue side hears of the catalogue links. */
@@ -58,9 +64,10 @@ type LinkKind = Pick<LinkOptions, 'isolation' | 'capabilities' | 'hearsLists'>;
 export class UpstreamPool implements Links {
   private readonly upstreams = new Map<string, Upstream>();
   private readonly users = new Users();
+  private readonly ownLinks = new OwnLinks();
 
   constructor(upstreams: readonly UpstreamOptions[], deps: PoolDeps, events: PoolEvents) {
-    const own = { ...deps, users: this.users };
+    const own = { ...deps, users: this.users, ownLinks: this.ownLinks };
     for (const options of upstreams) this.upstreams.set(options.upstream, makeUpstream(options, own, events));
   }
 
@@ -112,8 +119,31 @@ export class UpstreamPool implements Links {
     return this.upstreams.get(upstream)?.supervisor.link;
   }
 
+  pause(session: string): void {
+    this.ownLinks.pause(session);
+  }
+
+  resume(session: string): void {
+    this.ownLinks.resume(session);
+  }
+
+  /** Bytes that wait for upstreams to read them: on links everybody uses, and on those of each session. */
+  backlogs(): Backlogs {
+    let shared = 0;
+    for (const { supervisor } of this.upstreams.values()) shared += supervisor.link?.backlog ?? 0;
+    return { shared, own: this.ownLinks.backlogs() };
+  }
+
+  leave(upstream: string, session: string): void {
+    const { sessions, leases, supervisor, shared } = this.of(upstream);
+    sessions?.leave(session);
+    leases?.release(session);
+    shared.release(supervisor.link, session);
+  }
+
   release(session: string): void {
     this.users.release(session);
+    this.ownLinks.release(session);
     for (const { sessions, leases, supervisor, shared } of this.upstreams.values()) {
       sessions?.release(session);
       leases?.release(session);
@@ -134,17 +164,18 @@ export class UpstreamPool implements Links {
   }
 }
 
-type OwnDeps = PoolDeps & { readonly users: Users };
+type OwnDeps = PoolDeps & { readonly users: Users; readonly ownLinks: OwnLinks };
 
 function makeUpstream(options: UpstreamOptions, deps: OwnDeps, events: PoolEvents): Upstream {
   const { upstream, isolation, dial } = options;
   const own = { ...deps, log: deps.log.child({ upstream }) };
   const eras = new Eras({ startTimeout: options.startTimeout, fixed: options.era }, own);
   const linkDeps = { ...own, dial, distrust: () => eras.drop() };
-  const open = (kind: LinkKind, linkEvents: LinkEvents, signal: AbortSignal) =>
+  const open = (kind: LinkKind, linkEvents: LinkEvents, signal: AbortSignal, turn?: () => Promise<void>) =>
     eras.open((opening) => openLink({ ...options, ...kind }, linkDeps, linkEvents, opening), {
       signal,
       recheck: kind.hearsLists,
+      turn,
     });
   const capabilities = isolation === 'shared' ? NO_CAPABILITIES : EVERY_CAPABILITY;
   const shared = new SharedSubscriptions(own.log);
@@ -175,8 +206,10 @@ function makeUpstream(options: UpstreamOptions, deps: OwnDeps, events: PoolEvent
     ...options,
     ...own,
     links: links('session'),
-    open: (linkEvents, declared, signal) =>
-      open({ isolation, capabilities: declared, hearsLists: false }, linkEvents, signal),
+    open: (wanted, turn) => {
+      const kind = { isolation, capabilities: wanted.capabilities, hearsLists: false };
+      return deps.ownLinks.open(wanted, (heard) => open(kind, heard, wanted.signal, turn));
+    },
   });
   const common = { ...options, ...own, openings, listChanged: (kind: ListKind) => events.listChanged(upstream, kind) };
   return { eras, supervisor, shared, sessions: new SessionLinks(common), leases: new LeasedLinks(common) };

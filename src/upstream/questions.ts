@@ -8,6 +8,8 @@ export interface QuestionsDeps {
   /** Absent where no one client is behind the link. */
   readonly asked: ((question: Question) => Withdraw) | undefined;
   readonly send: (text: string) => void;
+  /** Sends what may be lost. */
+  readonly say: (text: string) => void;
   /** Called while a question is open, which is no time the upstream needs; returns the way to go on. */
   readonly hold: () => () => void;
 }
@@ -65,7 +67,7 @@ export class Questions {
       progress: (notification) => {
         const token = progressToken(request);
         if (token === undefined || !this.open.has(id)) return;
-        this.deps.send(rewriteNotification(notification, { progressToken: token }));
+        this.deps.say(rewriteNotification(notification, { progressToken: token }));
       },
     };
   }

@@ -8,6 +8,7 @@ import { askOnceMore } from './once-more.ts';
 import type { Openings } from './openings.ts';
 import { restoreEach } from './restoring.ts';
 import { isIdle, newUse, type Use } from './session-use.ts';
+import type { Spare } from './spares.ts';
 import type { Users } from './users.ts';
 
 export interface SessionLinksDeps {
@@ -34,7 +35,7 @@ export class SessionLinks {
 
   constructor(deps: SessionLinksDeps) {
     this.deps = deps;
-    deps.openings.places.spare('own', () => this.spare());
+    deps.openings.source(() => this.spares());
   }
 
   acquire(user: LinkUser): Link | Promise<Link> {
@@ -72,14 +73,21 @@ export class SessionLinks {
   }
 
   /** Only a link that is up: one still opening reads the client's state when it is. */
-  notify(text: string, { session }: LinkUser): void {
-    const link = this.uses.get(session)?.link;
-    if (link !== undefined && !(link instanceof Promise)) link.notify(text);
+  notify(text: string, user: LinkUser): void {
+    const link = this.uses.get(user.session)?.link;
+    if (link === undefined || link instanceof Promise) return;
+    link.notify(text);
+    user.wrote(link);
   }
 
   /** Closes the session's link, also one still being opened. */
   release(session: string): void {
     this.levels.delete(session);
+    this.leave(session);
+  }
+
+  /** The same of a session that goes on, and may open another. */
+  leave(session: string): void {
     const use = this.uses.get(session);
     if (use !== undefined) this.end(use);
   }
@@ -125,8 +133,8 @@ export class SessionLinks {
       vendor: (notification) => user.vendor(upstream, notification),
       closed: (cause, again) => this.lost(use, cause, again),
     };
-    const { session, capabilities } = user;
-    return openings.link({ session, events, capabilities, signal: ending.signal });
+    const { session, principal, capabilities } = user;
+    return openings.link({ session, principal, events, capabilities, signal: ending.signal });
   }
 
   private connected(use: Use, link: Link): Link {
@@ -162,8 +170,7 @@ export class SessionLinks {
     const { link } = use;
     if (this.uses.get(session) !== use || link === undefined || link instanceof Promise) return;
     use.link = undefined;
-    // One whose peer forgot it still has answers to wait for, and no process behind it.
-    if (again) this.deps.openings.places.free();
+    if (again) this.deps.openings.forgotten(link);
     else this.closing(link);
     use.failures += 1;
     use.stopTimer();
@@ -184,11 +191,12 @@ export class SessionLinks {
   }
 
   private async restore(use: Use): Promise<void> {
-    if (this.uses.get(use.user.session) !== use) return;
+    const { session } = use.user;
+    if (this.uses.get(session) !== use) return;
     const link = await this.acquire(use.user);
     await restoreEach(link, [...use.uris], async (uri) => {
       if (use.link !== link) return;
-      await link.subscribe(uri).catch((err: unknown) => this.deps.log.warn('resubscribe_failed', { err }));
+      await link.subscribe(uri).catch((err: unknown) => this.deps.log.warn('resubscribe_failed', { session, err }));
       if (use.link === link) use.user.updated(this.deps.upstream, uri);
     });
   }
@@ -203,11 +211,11 @@ export class SessionLinks {
     });
   }
 
-  /** Closes the idle link unused for longest. */
-  private spare(): boolean {
-    const [longest] = [...this.uses.values()].filter(isIdle).sort((a, b) => a.usedAt - b.usedAt);
-    if (longest !== undefined) this.reap(longest);
-    return longest !== undefined;
+  private spares(): Spare[] {
+    return [...this.uses.values()].filter(isIdle).map((use) => {
+      const { principal } = use.user;
+      return { principal, kind: 'own', since: use.usedAt, end: () => this.reap(use) };
+    });
   }
 
   private reap(use: Use): void {
@@ -225,9 +233,7 @@ export class SessionLinks {
   }
 
   private closing(link: Link): void {
-    const closed = link.close();
-    this.deps.openings.places.leaves(closed);
-    this.awaited(closed.catch(nothing));
+    this.awaited(this.deps.openings.close(link).catch(nothing));
   }
 
   private awaited(end: Promise<void>): void {

@@ -89,6 +89,14 @@ class SseChannel implements Channel {
     return true;
   }
 
+  get backlog(): number {
+    return this.#posts?.wire.backlog ?? 0;
+  }
+
+  get unconnected(): number {
+    return this.#posts?.wire.unconnected ?? 0;
+  }
+
   pause(): void {
     if (this.#state !== 'open') return;
     this.#delivery.pause();

@@ -46,6 +46,14 @@ export class StatelessHttp implements Channel {
     this.#calls.abort(id, lingerMs);
   }
 
+  get backlog(): number {
+    return this.#wire.backlog;
+  }
+
+  get unconnected(): number {
+    return this.#wire.unconnected;
+  }
+
   pause(): void {
     this.#delivery.pause();
     this.#wire.pause();

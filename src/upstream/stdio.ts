@@ -5,6 +5,7 @@ import type { Channel, Dial, Receiver } from '../ports/transport.ts';
 import { batchedWrites } from '../transport/batched-writes.ts';
 import { droppedAnswerId } from '../transport/dropped-answer.ts';
 import { frameLine, type LineReader, lineReader, type OversizeLine } from '../transport/line-framing.ts';
+import { untaken } from '../transport/untaken.ts';
 import { logStderr } from './child-stderr.ts';
 import { masking } from './masking.ts';
 import { type Exit, type ProcessGroup, type StopGrace, startGroup } from './process-group.ts';
@@ -103,6 +104,10 @@ class StdioChannel implements Channel {
 
   get backlog(): number {
     return this.#group.stdin.writableLength;
+  }
+
+  get untaken(): number {
+    return untaken(this.#group.stdin);
   }
 
   pause(): void {

@@ -74,6 +74,14 @@ class StreamableHttp implements Channel {
     this.#endWhenSettled();
   }
 
+  get backlog(): number {
+    return this.#parts.wire.backlog;
+  }
+
+  get unconnected(): number {
+    return this.#parts.wire.unconnected;
+  }
+
   pause(): void {
     this.#delivery.pause();
     this.#parts.wire.pause();
@@ -195,6 +203,7 @@ class StreamableHttp implements Channel {
     const holds = this.#parts.headers.session !== undefined && this.#phase !== 'gone';
     this.#delivery.silence();
     this.#stop();
+    this.#parts.wire.resume();
     const farewellMs = this.#parts.timing.farewell;
     await sayFarewell({ ...this.#parts, notices: this.#notices, farewellMs }, holds);
     this.#parts.wire.destroy();

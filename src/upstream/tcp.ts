@@ -4,6 +4,7 @@ import type { Log } from '../ports/log.ts';
 import type { Channel, Dial, Receiver } from '../ports/transport.ts';
 import { batchedWrites } from '../transport/batched-writes.ts';
 import { frameLine, type LineReader, lineReader } from '../transport/line-framing.ts';
+import { untaken } from '../transport/untaken.ts';
 import { tellOversize } from './oversize-answer.ts';
 
 export interface TcpUpstreamOptions {
@@ -68,6 +69,7 @@ class TcpChannel implements Channel {
   readonly #over: Promise<void>;
   #cause: Error | undefined;
   #closing = false;
+  #paused = false;
 
   constructor(socket: Socket, maxMessage: number, receiver: Receiver, deps: TcpUpstreamDeps) {
     const log = deps.log.child({ upstream: deps.upstream });
@@ -100,15 +102,22 @@ class TcpChannel implements Channel {
     return this.#socket.writableLength;
   }
 
+  get untaken(): number {
+    return untaken(this.#socket);
+  }
+
   pause(): void {
     if (this.#closing) return;
+    this.#paused = true;
     this.#reader.pause();
     this.#socket.pause();
   }
 
+  /** What was read before may pause it anew. */
   resume(): void {
+    this.#paused = false;
     this.#reader.resume();
-    this.#socket.resume();
+    if (!this.#paused) this.#socket.resume();
   }
 
   async close(): Promise<void> {

@@ -3,6 +3,7 @@ import { type DroppedMessage, type OpenSocket, openSocket, type SocketEnd } from
 import type { Log } from '../ports/log.ts';
 import type { Channel, Dial, Receiver } from '../ports/transport.ts';
 import { MCP_SUBPROTOCOL } from '../protocol/subprotocol.ts';
+import { untaken } from '../transport/untaken.ts';
 import { HttpDelivery } from './http-delivery.ts';
 import { tellOversize } from './oversize-answer.ts';
 
@@ -69,6 +70,9 @@ function channelOver(socket: OpenSocket, ears: Ears): Channel {
   return {
     get backlog() {
       return socket.buffered;
+    },
+    get untaken() {
+      return socket.stream === undefined ? socket.buffered : untaken(socket.stream);
     },
     send: (message) => socket.send(message),
     pause() {

@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
+import { FAREWELLS } from '../../src/http/farewells.ts';
 import { REFUSALS } from '../../src/http/refusals.ts';
 import * as errors from '../../src/protocol/errors.ts';
 import { tableUnder } from '../support/markdown-table.ts';
@@ -38,6 +39,10 @@ test('every refused upgrade is documented with its status, and no other', () => 
     `${retryAfter ?? ''}`,
   ]);
   expect(rows.map((row) => row.slice(0, 3))).toEqual(coded);
+});
+
+test('every refusal that a page is told by a close is documented, and no other', () => {
+  expect(tableUnder(page, '| reason | close |')).toEqual(Object.entries(FAREWELLS));
 });
 
 test.each([

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import type { CertificateFault } from '../../src/auth/client-certificate.ts';
 import { INSTRUMENTS } from '../../src/observe/instruments.ts';
-import type { RefusedReason } from '../../src/ports/verifier.ts';
+import type { RefusedReason, RenewalRefusedReason } from '../../src/ports/verifier.ts';
 import { tableUnder } from '../support/markdown-table.ts';
 
 const rows = new Map(
@@ -12,8 +12,8 @@ const rows = new Map(
   ]),
 );
 
-/** Of tokens, then of certificates: a reason that is added to the code without one here does not compile. */
-const REASONS: Readonly<Record<RefusedReason | CertificateFault, true>> = {
+/** Of tokens, of fresh ones on open sockets, then of certificates, then of tickets: a reason that is added to the code without one here does not compile. */
+const REASONS: Readonly<Record<RefusedReason | RenewalRefusedReason | CertificateFault | 'ticket', true>> = {
   malformed: true,
   unknown_issuer: true,
   bad_signature: true,
@@ -26,14 +26,19 @@ const REASONS: Readonly<Record<RefusedReason | CertificateFault, true>> = {
   wrong_audience: true,
   missing_claim: true,
   no_subject: true,
+  other_principal: true,
+  insufficient_scope: true,
   certificate_untrusted: true,
   certificate_expired: true,
   certificate_unknown: true,
+  ticket: true,
 };
 
-test('the reasons for which a token or certificate is refused are documented, and no other', () => {
+test('the reasons for which a token, certificate or ticket is refused are documented, and no other', () => {
   const [, listed = ''] = /of tokens (.*)$/.exec(rows.get('reason of auth_total') ?? '') ?? [];
-  expect(listed.replace('of certificates ', '').split(/[,;] /)).toEqual(Object.keys(REASONS));
+  expect(listed.replaceAll(/of (fresh tokens|certificates|tickets) /g, '').split(/[,;] /)).toEqual(
+    Object.keys(REASONS),
+  );
 });
 
 test('every label of an instrument has a row', () => {

@@ -89,7 +89,7 @@ const ROWS = {
     placeOf(path) === 'observe' ? [] : nodes.filter((visit) => !isLogged(visit)).flatMap(clientInfoRead),
 } satisfies Record<string, (file: File) => string[]>;
 
-const PURE_PACKAGES = new Set(['zod', 'yaml', '@marcbachmann/cel-js']);
+const PURE_PACKAGES = new Set(['zod', 'yaml', '@marcbachmann/cel-js', 'ipaddr.js']);
 
 const IMPURE_GLOBALS = new Set([
   ...['Date', 'performance', 'setTimeout', 'setInterval', 'setImmediate', 'clearTimeout', 'clearInterval'],

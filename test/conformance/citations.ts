@@ -6,6 +6,8 @@ export interface Citations {
   readonly titles: readonly string[];
   /** Ids it gives to `verifies`. */
   readonly verified: readonly string[];
+  /** Titles of the tests that `verifies` makes. */
+  readonly proofs: readonly string[];
 }
 
 const TESTS = new Set(['test', 'it']);
@@ -14,7 +16,7 @@ const IDLE = new Set(['skip', 'todo', 'fails', 'skipIf', 'runIf']);
 /** Reads the source of a test file. */
 export function citationsOf(source: string): Citations {
   const calls = visits(source).flatMap(({ node }) => (node.type === 'CallExpression' ? [node] : []));
-  return { titles: calls.flatMap(titleOf), verified: calls.flatMap(verifiedBy) };
+  return { titles: calls.flatMap(titleOf), verified: calls.flatMap(verifiedBy), proofs: calls.flatMap(proofOf) };
 }
 
 function titleOf(call: Node): string[] {
@@ -34,6 +36,12 @@ function verifiedBy(call: Node): string[] {
     if (text === undefined) throw new Error('an id given to verifies is no literal');
     return text;
   });
+}
+
+function proofOf(call: Node): string[] {
+  if (identifier(call.callee) !== 'verifies') return [];
+  const title = literal(argumentsOf(call)[1]);
+  return title === undefined ? [] : [title];
 }
 
 /** `test.each(table)` as ['test', 'each']. */

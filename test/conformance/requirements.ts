@@ -17,7 +17,9 @@ const OBLIGATIONS = {
       'est.method':
         'The gateway MUST answer a `GET` that is no upgrade with 426 and `Upgrade: websocket`, and every other method at that path with 405 and `Allow: GET`.',
       'est.refusal':
-        'The gateway MUST refuse an upgrade before 101, with the status and the fixed body of the first fault: draining, too many being verified, proxy headers, `Host`, `Origin`, subprotocol, token, too many sockets.',
+        'The gateway MUST refuse an upgrade before 101, with the status and the fixed body of the first fault: draining, overload, too many in a second, too many of one address, too many being verified, WebSocket headers, proxy headers, `Host`, `Origin`, subprotocol, token, too many sockets.',
+      'est.handshake':
+        'The gateway MUST refuse an upgrade without `Sec-WebSocket-Version: 13` or without a `Sec-WebSocket-Key` of 16 bytes in base64 with 400 and `Sec-WebSocket-Version: 13`.',
       'est.forwarded':
         'The gateway MUST refuse, where callers are anonymous, an upgrade that carries `Forwarded`, `X-Forwarded-*` or `Via` with 403.',
       'est.host': 'The gateway MUST refuse a `Host` that is not on its list with 403.',
@@ -28,8 +30,8 @@ const OBLIGATIONS = {
       'est.subprotocol.none': 'The gateway MUST accept an upgrade that offers no subprotocol, and select none.',
       'est.subprotocol.other': 'The gateway MUST refuse offers without `mcp` with 400; names compare exactly.',
       'token.carriage':
-        'The gateway MUST take a token from `Authorization: Bearer <token>` or, for those who cannot set headers, from the offered subprotocol `mcp.auth.<token>`.',
-      'token.twice': 'The gateway MUST refuse an upgrade that carries two tokens with 400.',
+        'The gateway MUST take a token from `Authorization: Bearer <token>` or, for those who cannot set headers, from the offered subprotocol `mcp.auth.<token>`, or a one-time [ticket](#tickets) in its place.',
+      'token.twice': 'The gateway MUST refuse an upgrade that carries two tokens, two tickets, or both with 400.',
       'token.query':
         'The gateway MUST refuse an upgrade whose query has `token`, `access_token` or `jwt`, in any case or encoding, with 400.',
       'token.unechoed':
@@ -41,6 +43,29 @@ const OBLIGATIONS = {
       'token.scope':
         'The gateway MUST answer a good token that lacks a required scope with 403 and `error="insufficient_scope"`.',
       'token.keys': 'The gateway MUST answer 503, not 401, while it cannot get the keys to judge a token by.',
+      'ticket.issue':
+        'The gateway MUST answer a `POST` of a good Bearer token to `/tickets` behind its path with 201, `Cache-Control: no-store` and a ticket of 256 random bits that lives for `expiresIn` seconds.',
+      'ticket.judged':
+        'The gateway MUST judge a request for a ticket by the limits, `Host`, `Origin`, token and scopes as it does an upgrade, and refuse one with a body, unread, with 413.',
+      'ticket.bounds':
+        'The gateway MUST refuse a ticket with 429 to a principal that has 20 unspent, and with 503 where it can keep no more.',
+      'ticket.anonymous': 'The gateway MUST answer 404 at that path where callers are anonymous.',
+      'ticket.spend':
+        "The gateway MUST take a ticket in the query of an upgrade for the token it was given for, exactly once, within its life and the token's.",
+      'ticket.origin':
+        'The gateway MUST refuse a ticket that comes with another `Origin` than it was asked for with, or with one where there was none, and it is spent.',
+      'ticket.refused':
+        'The gateway MUST answer a ticket that is unknown, spent, expired or from elsewhere with 401, in the same words for each.',
+      'ticket.kept':
+        'The gateway MUST NOT spend a ticket on an upgrade that it refuses for its limits in all or of its address, WebSocket headers, `Host`, `Origin`, subprotocol or for a second way to say who calls.',
+      'ticket.secret': 'The gateway MUST NOT write a ticket to any log, nor to any answer but the one that gives it.',
+      'ticket.cors':
+        'The gateway MUST let pages at the origins on its list, and no others, read the answers at that path and send `Authorization` to it; a preflight of theirs is answered 204.',
+      'est.browser.close':
+        'The gateway MUST tell an upgrade with a listed `Origin` of a fault of its token or ticket by 101 and a close: 4401, 4403 where it lacks a scope, 4400 where it is carried wrongly, 1013 where it cannot be judged now, and 4429 over a limit of its address or principal.',
+      'est.browser.unread':
+        'The gateway MUST NOT read what comes on such a socket, nor count it as open, and ends the TCP connection within 1 s of its close frame.',
+      'est.browser.bound': 'The gateway MUST refuse by HTTP, as without an `Origin`, while it tells 64 others so.',
       'cert.principal':
         'The gateway MUST take a caller whose client certificate the configuration names for its principal, until the certificate ends.',
       'cert.token':
@@ -50,13 +75,24 @@ const OBLIGATIONS = {
       'cert.resumption': 'The gateway MUST NOT resume a TLS session where clients have certificates.',
       'tls.reload': 'The gateway MUST use a new certificate for new connections, and leave the open ones alone.',
       'tls.misfit': 'The gateway MUST keep its certificate while what stands in its place does not fit.',
-      'tls.first-line': 'The gateway MUST end a TCP connection whose first line is no request, over TLS too.',
+      'tls.first-line':
+        'The gateway MUST end a TCP connection whose first line is no request or over 64 KiB, over TLS too.',
       'est.connections':
         "The gateway MUST refuse an upgrade with 503 while as many as it allows are being verified or open, and with 429 one over the principal's number of sockets.",
+      'est.rate':
+        'The gateway MUST refuse an upgrade that begins over the rate in all with 503 and one over the rate of its address with 429, before its token is judged.',
+      'est.address': 'The gateway MUST refuse an upgrade over the number of sockets of its address with 429.',
+      'est.proxy':
+        "The gateway MUST take for the address of a caller the peer's and, where the peer is a trusted proxy, the rightmost address of `X-Forwarded-For` that is none.",
+      'est.overload':
+        'The gateway MUST refuse upgrades with 503 while its event loop or memory is at its limit, and go on serving open sockets.',
+      'est.headers':
+        'The gateway MUST end a connection whose request headers do not end within 10 seconds, and refuse headers over 32 KiB with 431.',
       'est.retry-after': 'The gateway MUST send `Retry-After` with every 429 and 503 that refuses an upgrade.',
     },
     client: {
       'token.once': 'The client MUST carry its token in exactly one of these ways.',
+      'ticket.fresh': 'The client MUST ask for a new ticket for each upgrade.',
     },
   },
   Frames: {
@@ -96,7 +132,7 @@ const OBLIGATIONS = {
         'The gateway MUST answer any other request before it with -32600, `ping` as ever, and keep the socket open.',
       'init.version': 'The gateway MUST answer with the revision asked for where it speaks it, else with its newest.',
       'init.capabilities':
-        "The gateway MUST announce the capabilities of the upstreams in the principal's view, and no others.",
+        "The gateway MUST announce the capabilities of the upstreams in the principal's view and [the extension of its own](#token-life), and no others.",
       'init.wait': 'The gateway MUST NOT wait longer than 3 s for upstreams before it answers `initialize`.',
       'init.params':
         'The gateway MUST answer an `initialize` with wrong params with -32602, after which the client may send another.',
@@ -285,6 +321,8 @@ const OBLIGATIONS = {
         'The gateway MUST refuse what a handshake upstream asks when the questions of one call come to over 4,194,304 characters.',
       'input.room':
         'The gateway MUST end the call that has waited longest for its client, a minute at least, where another call needs its place.',
+      'input.share':
+        'The gateway MUST end a call that waits for its client, however briefly, where another principal needs a place and holds at least two fewer than the one who waits.',
       'input.in-flight': 'The gateway MUST count a call that waits for its client among those in flight.',
       'input.place': 'The gateway MUST take the request that brings the answers in the place of the call it takes up.',
       'input.unheard':
@@ -404,12 +442,78 @@ const OBLIGATIONS = {
         'The gateway MUST refuse with -32602 capabilities of a client that are over 65,536 characters or nest deeper than 64 levels.',
       'limit.in-flight':
         'The gateway MUST answer a request that would be one too many in flight with `too_many_in_flight`, and take the next once one has ended.',
+      'rate.request':
+        'The gateway MUST answer a request over its principal’s `limits.requestsPerSecond` with `rate_limited` and the wait until it would pass, contact no upstream for it, and keep the socket open.',
+      'rate.cost':
+        'The gateway MUST charge a principal, for all its sockets together, 1 for a request, 5 for what is answered with id null and 0.2 for any other message, each member of a batch by itself.',
+      'rate.dropped':
+        'The gateway MUST drop over that rate, without an answer, a notification and what would be answered with id null.',
+      'rate.taken':
+        'The gateway MUST take over that rate, and charge, `notifications/cancelled`, `notifications/initialized` and answers to what it asked.',
+      'rate.flood':
+        'The gateway MUST close a socket with 4429 and a hint at the 1,000th message over the rate within 10 s, once that is answered.',
+      'rate.malformed':
+        'The gateway MUST close a socket with 4400 at the 20th message within a minute that has its answer with id null, once that is answered.',
+      'limit.age':
+        'The gateway MUST drain a socket at `limits.connectionAge`, give or take a tenth, as it drains all when it shuts down, and no other with it.',
       'limit.answer':
         'The gateway MUST end a call whose answer is over `limits.maxUpstreamMessage` with `too_large`, and no other.',
+      'limit.children':
+        'The gateway MUST answer a call that needs a process with `at_capacity`, and keep the socket, where all that may run in all, or for its principal, are at work.',
+      'limit.starts':
+        'The gateway MUST answer a call whose process cannot be started within 3 s, by `limits.childStartsPerSecond`, with `at_capacity`.',
       'limit.slow':
-        'The gateway MUST close a socket that is over `limits.outbox` and drains nothing for `limits.slowReader`, or is over twice that, with 4430, and serve the others meanwhile.',
+        'The gateway MUST close a socket that is over `limits.outbox` and drains nothing for `limits.slowReader` with 4430, and serve the others meanwhile.',
+      'limit.slow.shared':
+        'The gateway MUST close a socket with 4430 at once where an answer from an upstream connection it shares would go over `limits.outbox`, or where what the gateway itself says beyond that comes to as much again.',
+      'limit.slow.own':
+        'The gateway MUST leave in the upstream connections of the session’s own what comes there while its socket is over `limits.outbox`, until half of that has drained, and lose nothing of it.',
+      'limit.pipe':
+        'The gateway MUST read nothing from a client while over 1 MiB of what it has written waits for an upstream, until half of that is taken, nothing is for 1 s or 10 s are over, and read the others meanwhile.',
+      'limit.total':
+        'The gateway MUST close the sockets with most waiting with 1013 while more than `limits.bufferedTotal` waits in all, until the rest is under it, and none while that much waits for shared upstreams alone.',
     },
     client: {},
+  },
+  'Token life': {
+    gateway: {
+      'life.announced':
+        'The gateway MUST announce the extension `ws-gateway/token`, in both eras, to a client that came by a token, and to no other.',
+      'life.own':
+        'The gateway MUST NOT pass on what an upstream or a client announces under a name that begins with `ws-gateway/`.',
+      'life.warning':
+        'The gateway MUST send a client that declared the extension `ws-gateway/tokenExpiring` once for each token, when a tenth of what was left of it is left, but no more than 60 s; at once where the client declares it later.',
+      'life.silent':
+        'The gateway MUST NOT send `ws-gateway/tokenExpiring` to any other client, nor before `notifications/initialized`.',
+      'life.refresh':
+        'The gateway MUST judge the token of `ws-gateway/refreshToken` as that of an upgrade and, where it is good and of the same issuer and id, go on by its roles, scopes, claims and end, an earlier one too, and answer with that.',
+      'life.refused':
+        'The gateway MUST answer any other token with -32602 in one fixed text, and leave the session as it was.',
+      'life.rate':
+        'The gateway MUST answer a `ws-gateway/refreshToken` less than 30 s after one whose token it judged with `rate_limited`.',
+      'life.keys': 'The gateway MUST answer a token it cannot get the keys for with `upstream_unavailable`.',
+      'life.absent':
+        "The gateway MUST answer `ws-gateway/refreshToken` with -32601 where the client did not come by a token, and serve no upstream's method of a name that begins with `ws-gateway/`.",
+      'life.pending':
+        "The gateway MUST serve what else comes while it judges a token, and count the old one's end meanwhile; one that is found good within `auth.expiryGrace` still counts.",
+      'life.calls':
+        'The gateway MUST end calls in flight to what the fresh token does not allow, at their owners too, and answer each as it answers the same request from then on.',
+      'life.parked':
+        "The gateway MUST end a call that waits for its client where the fresh token does not allow it, and answer the client's return as any denied call.",
+      'life.heard':
+        'The gateway MUST end, at the owner too, a subscription to what the fresh token does not allow, and with its result a listen that names it, and send no update of it any more.',
+      'life.links':
+        "The gateway MUST close the session's own connections to an upstream of which nothing is in view any more.",
+      'life.told':
+        "The gateway MUST tell of a change of each kind of list that the fresh token changes in the session's view.",
+      'life.capabilities':
+        'The gateway MUST end every listen with its result where the fresh token changes what `server/discover` announces.',
+    },
+    client: {
+      'life.declare':
+        'The client MUST declare `ws-gateway/token` under `extensions` or `experimental`, in `initialize` or in any modern request but `server/discover`, to be told that its token ends.',
+      'life.again': 'The client SHOULD bring a fresh token when it is told, and reconnect where that is refused.',
+    },
   },
   Closing: {
     gateway: {
@@ -431,18 +535,24 @@ const OBLIGATIONS = {
       'ping.frame': 'The gateway MUST keep a socket alive with ping frames (RFC 6455), and with no JSON-RPC message.',
       'ping.lost':
         "The gateway MUST terminate a socket from which not one byte has come within `limits.pongTimeout` of a ping's leaving.",
+      'ping.busy':
+        'The gateway MUST NOT terminate for that who still takes what waits for it, or whose answer has come and could not be read yet.',
       'ping.pong': 'The gateway MUST answer a ping frame with a pong of the same payload.',
     },
     client: {},
   },
   Draining: {
     gateway: {
-      'drain.refuse': 'The gateway MUST refuse upgrades with 503 once it was told to stop.',
+      'drain.notice':
+        'The gateway MUST go on as usual for `timing.drain.notice` once it was told to stop, new sockets included.',
+      'drain.refuse': 'The gateway MUST refuse upgrades with 503 from then on.',
       'drain.idle':
-        'The gateway MUST close sockets without requests in flight with 1001 at once, the others as soon as theirs are answered.',
+        'The gateway MUST close sockets without requests in flight with 1001, spread over `timing.drain.waves` but fifty a second at least, and after them the others as soon as theirs are answered.',
+      'drain.hint': 'The gateway MUST give each socket that it drains a hint of its own, from 1,000 to 2,000 ms.',
       'drain.opening':
         'The gateway MUST answer a modern client’s first request that waits for upstreams when the drain begins.',
-      'drain.new': 'The gateway MUST answer new requests that go beyond `ping` and lists with `draining`.',
+      'drain.new':
+        'The gateway MUST answer new requests that go beyond `ping` and lists with `draining`, and close their socket as soon as nothing is in flight.',
       'drain.over':
         'The gateway MUST end what is still in flight after `timing.drain.inFlight` with `draining` before it closes with 1001.',
     },

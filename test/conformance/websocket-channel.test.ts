@@ -21,14 +21,14 @@ describe('WebSocket connection, held to the contract of a channel', () => {
     const frames: string[] = [];
     const receiver = { frame: (text: string) => void frames.push(text), closed() {} };
     const connection = bindWebSocket(socket, stream, LIMITS, DEPS, () => receiver);
-    connection.pause();
+    connection.pause('full_pipe');
     await peer.send('1', '2', '3');
     for (let round = 0; round < 10; round += 1) {
       connection.send('here', 'answer');
       await peer.next();
     }
     expect(frames).toEqual([]);
-    connection.resume();
+    connection.resume('full_pipe');
     await expect.poll(() => frames).toEqual(['1', '2', '3']);
   });
 });
@@ -126,11 +126,11 @@ function channelOver(socket: WebSocket, stream: Socket, receiver: Receiver): Cha
     },
     pause() {
       isPaused = true;
-      connection.pause();
+      connection.pause('full_pipe');
     },
     resume() {
       isPaused = false;
-      connection.resume();
+      connection.resume('full_pipe');
       deliver();
     },
     close() {

@@ -18,14 +18,21 @@ const AUTH: AuditEvent = {
   time: TIME,
   event: 'auth',
   session: 's1',
+  request: 's1',
   issuer: 'https://idp',
   id: 'ann',
+  address: '2001:db8::7',
+  via: 'tcp',
   decision: 'allow',
 };
 const CALL: AuditEvent = {
-  ...AUTH,
+  time: TIME,
   event: 'call',
+  session: 's1',
   request: '7',
+  issuer: 'https://idp',
+  id: 'ann',
+  decision: 'allow',
   method: 'tools/call',
   upstream: 'search',
   target: 'find "it"\n',
@@ -85,7 +92,7 @@ describe('audit', () => {
       await audit.close();
     }
     expect(readFileSync(file, 'utf8')).toBe(
-      '{"time":"2026-01-02T03:04:05.006Z","event":"auth","session":"s1","issuer":"https://idp","id":"ann","decision":"allow"}\n' +
+      '{"time":"2026-01-02T03:04:05.006Z","event":"auth","session":"s1","request":"s1","issuer":"https://idp","id":"ann","address":"2001:db8::7","via":"tcp","decision":"allow"}\n' +
         '{"time":"2026-01-02T03:04:05.006Z","event":"call","session":"s1","request":"7","issuer":"https://idp","id":"ann",' +
         '"method":"tools/call","upstream":"search","target":"find \\"it\\"\\n","decision":"allow","rule":"2","outcome":"ok",' +
         '"durationMs":12.346,"argumentKeys":["query","limit"]}\n',

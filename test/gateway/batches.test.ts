@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { DRAINING_DATA } from '../support/drained.ts';
 import { fileGateway, recordFile } from '../support/file-gateway.ts';
 import { startGateway, stdioUpstream } from '../support/gateway.ts';
 import { cancellation, errorAnswer, textAnswer, toolCall } from '../support/messages.ts';
@@ -213,8 +214,10 @@ describe('while the gateway shuts down', () => {
     client.send([ping(1), hold(2, 'drained')]);
     await holding('drained');
     await own.close();
-    const draining = { reason: 'draining', retryable: true, retryAfterMs: 1000 };
-    expect(await answers(client)).toEqual([pong(1), errorAnswer(2, -32603, 'The gateway is shutting down', draining)]);
+    expect(await answers(client)).toEqual([
+      pong(1),
+      errorAnswer(2, -32603, 'The gateway is shutting down', DRAINING_DATA),
+    ]);
     expect(await client.closed).toMatchObject({ code: 1001 });
   });
 

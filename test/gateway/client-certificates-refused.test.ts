@@ -95,6 +95,7 @@ describe('no principal is', () => {
     await expect(socket(stranger)).rejects.toThrow('HTTP 401');
     expect(gateway.log.filter(({ event }) => event === 'certificate_refused').map(({ fields }) => fields)).toEqual([
       {
+        request: expect.stringMatching(/^[0-9a-f-]{36}$/),
         reason: 'certificate_unknown',
         subject: 'CN=who,O=Acme',
         fingerprint: stranger.sha256,

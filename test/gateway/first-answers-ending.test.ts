@@ -1,5 +1,6 @@
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { Client } from '../../src/session/client.ts';
+import { DRAINED, DRAINING_DATA } from '../support/drained.ts';
 import { fakeClock } from '../support/fake-clock.ts';
 import { startGateway, type TestGateway } from '../support/gateway.ts';
 import { errorAnswer } from '../support/messages.ts';
@@ -10,7 +11,6 @@ import { makeIssuer } from '../support/tokens.ts';
 
 /** Sessions wait 3 s for its first answer. */
 const SILENT = { command: process.execPath, args: ['-e', 'process.stdin.resume()'] };
-const DRAINED = { code: 1001, reason: 'draining retry=1000' };
 const LISTEN = { notifications: { toolsListChanged: true } };
 
 async function silentGateway(more: object = {}) {
@@ -50,8 +50,7 @@ describe('the first modern request, while it waits for first answers', () => {
     const client = await waiting(gateway, [modernRequest(1, 'server/discover')]);
     const closing = gateway.close();
     clock.advance(1001);
-    const data = { reason: 'draining', retryable: true, retryAfterMs: 1000 };
-    expect(await client.json()).toEqual(errorAnswer(1, -32603, 'The gateway is shutting down', data));
+    expect(await client.json()).toEqual(errorAnswer(1, -32603, 'The gateway is shutting down', DRAINING_DATA));
     expect(await client.closed).toEqual(DRAINED);
     await closing;
   });

@@ -1,4 +1,5 @@
 import { describe, expect, test, vi } from 'vitest';
+import { DRAINED } from '../support/drained.ts';
 import { fileGateway, recordFile } from '../support/file-gateway.ts';
 import { startGateway, stdioUpstream } from '../support/gateway.ts';
 import { cancellation, errorAnswer } from '../support/messages.ts';
@@ -279,7 +280,7 @@ describe('calls that wait for the client', () => {
     const client = await connect(url);
     await stateOf(client, 1);
     await close();
-    expect(await client.closed).toEqual({ code: 1001, reason: 'draining retry=1000' });
+    expect(await client.closed).toEqual(DRAINED);
   });
 
   test('and one that is cancelled leaves no link for the next to use', async () => {

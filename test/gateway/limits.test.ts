@@ -5,6 +5,7 @@ import { startGateway, stdioUpstream } from '../support/gateway.ts';
 import { cancellation, errorAnswer, textAnswer, toolCall } from '../support/messages.ts';
 import { modernRequest } from '../support/modern-messages.ts';
 import { parseMetrics, sampleValue } from '../support/prometheus-text.ts';
+import { ratedGateway } from '../support/rated-gateway.ts';
 import { connectRaw, openRaw } from '../support/raw-client.ts';
 import { makeIssuer } from '../support/tokens.ts';
 import { upgrade } from '../support/upgrade-request.ts';
@@ -85,6 +86,18 @@ test('one request too many in flight is refused, the socket stays, and a finishe
   expect(await client.ask(toolCall(25, 'up__echo', { text: 'yes' }))).toEqual(textAnswer(25, 'yes'));
 });
 
+test('the 65th request in flight is refused where nothing else is said, and the socket stays', async () => {
+  const { gateway, heard } = await ratedGateway({});
+  const client = await openRaw(gateway.url);
+  for (let id = 1; id <= 64; id += 1) client.send(toolCall(id, 'up__wait'));
+  expect(await client.ask(toolCall(65, 'up__act'))).toMatchObject({
+    id: 65,
+    error: { code: -32603, data: { reason: 'too_many_in_flight', retryable: true } },
+  });
+  expect(await client.barrier()).toEqual([]);
+  await expect.poll(() => heard().filter((method) => method === 'tools/call')).toHaveLength(64);
+});
+
 test('an answer over the limit fails its own call and no other', async () => {
   const client = await openRaw(gateway().url);
   client.send(toolCall('kept', 'up__hold', { key: 'kept' }));
@@ -140,6 +153,17 @@ test('a socket whose requests were all refused has opened nothing, unless it has
 test('a socket on which nothing opens is closed 4408, whatever else it sends', async () => {
   const client = await connectRaw(gateway().url);
   expect(await client.ask({ jsonrpc: '2.0', id: 1, method: 'ping' })).toEqual({ jsonrpc: '2.0', id: 1, result: {} });
+  expect(await client.closed).toEqual({ code: 4408, reason: 'nothing_opened' });
+});
+
+test('nothing that cannot be read puts off the end of a socket on which nothing opens', async () => {
+  const { clock, gateway } = await ratedGateway({ firstMessage: '10s' });
+  const client = await connectRaw(gateway.url);
+  for (let second = 1; second <= 9; second += 1) {
+    clock.advance(1000);
+    expect(await client.ask('{')).toEqual(errorAnswer(null, -32700, 'Parse error'));
+  }
+  clock.advance(1000);
   expect(await client.closed).toEqual({ code: 4408, reason: 'nothing_opened' });
 });
 

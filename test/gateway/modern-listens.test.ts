@@ -77,7 +77,7 @@ test('a filter changed while the link opens is what the owner is subscribed to, 
 });
 
 test('nothing stays subscribed to that was listened to and cancelled in one breath, also before the first listen is served', async () => {
-  const { client, held, open, subscribed } = await slowlyOpening();
+  const { client, held, open, subscribed } = await slowlyOpening({ requestsPerSecond: null });
   for (const uri of notes(0, 200)) {
     send(client, uri, [uri]);
     cancel(client, uri);

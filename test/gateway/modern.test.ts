@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { DRAINED } from '../support/drained.ts';
 import { fileGateway, recordFile } from '../support/file-gateway.ts';
 import { stdioUpstream } from '../support/gateway.ts';
 
@@ -217,7 +218,7 @@ describe('a listen', () => {
       id: 's',
       result: { resultType: 'complete', _meta: { ...id('s'), ...SERVER_INFO } },
     });
-    expect(await client.closed).toEqual({ code: 1001, reason: 'draining retry=1000' });
+    expect(await client.closed).toEqual(DRAINED);
     await closing;
   });
 });

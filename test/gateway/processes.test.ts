@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import { connect } from 'node:net';
 import { describe, expect, onTestFinished, test } from 'vitest';
+import { DRAINED } from '../support/drained.ts';
 import { fileGateway, recordFile } from '../support/file-gateway.ts';
 import { stdioUpstream } from '../support/gateway.ts';
 import { errorAnswer, textAnswer, toolCall } from '../support/messages.ts';
@@ -45,7 +46,7 @@ describe('a served gateway', () => {
     const { code, tookMs } = await served.stop('SIGTERM');
     expect(code).toBe(0);
     expect(tookMs).toBeLessThan(2000);
-    expect(await client.closed).toEqual({ code: 1001, reason: 'draining retry=1000' });
+    expect(await client.closed).toEqual(DRAINED);
     expect(pids(wrapped).filter(isAlive)).toEqual([]);
   });
 

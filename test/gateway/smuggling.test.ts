@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { fileGateway, recordFile } from '../support/file-gateway.ts';
 import { stdioUpstream } from '../support/gateway.ts';
 import { toolCall } from '../support/messages.ts';
-import { openRaw, type RawClient } from '../support/raw-client.ts';
+import { openRaw } from '../support/raw-client.ts';
 import { smugglingCorpus } from '../support/smuggling-corpus.ts';
 
 const shared = { isolation: 'shared' };
@@ -31,8 +31,9 @@ interface Effect {
   readonly ran: readonly string[];
 }
 
-/** Sends a frame and then a call that every upstream runs last; what lies before that is the frame's doing. */
-async function effectOf(client: RawClient, reader: Reader, frame: string): Promise<Effect> {
+/** Sends a frame and then a call that every upstream runs last; what lies before that is the frame's doing. On a socket of its own: many malformed frames end one. */
+async function effectOf(reader: Reader, frame: string): Promise<Effect> {
+  const client = await openRaw(gateway().url);
   const before = records[reader].lines().length;
   client.send(frame);
   client.send(toolCall('sentinel', `${reader}__allowed`));
@@ -50,16 +51,14 @@ const corpusOf = (reader: Reader) => smugglingCorpus(`${reader}__allowed`, `${re
 
 describe.each(READERS)('before the upstream %s', (reader) => {
   test('the allowed tool runs and the frame is one line', async () => {
-    const client = await openRaw(gateway().url);
-    const { lines, ran } = await effectOf(client, reader, JSON.stringify(toolCall(1, `${reader}__allowed`)));
+    const { lines, ran } = await effectOf(reader, JSON.stringify(toolCall(1, `${reader}__allowed`)));
     expect([lines.length, ran]).toEqual([1, ['allowed']]);
   });
 
   test('no frame of the corpus runs the forbidden tool or is more than one line', async () => {
-    const client = await openRaw(gateway().url);
     const guilty = [];
     for (const { title, frame } of corpusOf(reader)) {
-      const { lines, ran } = await effectOf(client, reader, frame);
+      const { lines, ran } = await effectOf(reader, frame);
       if (lines.length > 1 || ran.includes('forbidden')) guilty.push({ title, lines, ran });
     }
     expect(guilty).toEqual([]);
@@ -79,13 +78,12 @@ describe('a frame that has been changed at random', () => {
     }, frame);
 
   test('is at most one line to a reader of lines and runs nothing forbidden', async () => {
-    const client = await openRaw(gateway().url);
     const frames = fc.constantFrom(...corpusOf('splitlines').filter(({ frame }) => frame.length < 400));
     const property = fc.asyncProperty(
       frames,
       fc.array(change, { minLength: 1, maxLength: 4 }),
       async (base, changes) => {
-        const { lines, ran } = await effectOf(client, 'splitlines', changed(base.frame, changes));
+        const { lines, ran } = await effectOf('splitlines', changed(base.frame, changes));
         expect(lines.length).toBeLessThanOrEqual(1);
         expect(ran).not.toContain('forbidden');
       },

@@ -1,8 +1,12 @@
 import { get, type ServerResponse } from 'node:http';
 import { afterEach, expect, test } from 'vitest';
+import { dialStreamableHttp } from '../../src/upstream/streamable-http.ts';
+import { fakeClock } from '../support/fake-clock.ts';
+import { hear } from '../support/heard-channel.ts';
 import { hearModern } from '../support/heard-modern.ts';
 import { answerText, type HttpUpstream, openHttpUpstream, startEvents } from '../support/http-upstream.ts';
 import { modernRequest } from '../support/modern-request.ts';
+import { recordedLog } from '../support/recorded.ts';
 
 let upstream: HttpUpstream;
 afterEach(() => upstream.close());
@@ -78,4 +82,31 @@ test('closed while paused, it tells nothing more but the end', async () => {
   await heard.channel.close();
   heard.channel.resume();
   expect(heard.order).toEqual(['{}', 'closed']);
+});
+
+test('what follows an answer on its stream is not lost by a pause, however long', async () => {
+  const clock = fakeClock();
+  let answer: ServerResponse | undefined;
+  upstream = await openHttpUpstream(({ method, response }) => {
+    if (method === 'GET') return void response.end();
+    answer = response;
+    startEvents(response, `data: ${answerText(2)}\n\n`);
+  });
+  const dial = dialStreamableHttp(
+    { url: upstream.url, headers: {}, maxMessage: 1_000_000 },
+    { log: recordedLog(), clock, upstream: 'up' },
+  );
+  const heard = await hear((receiver, signal) => dial(receiver, signal, 'modern'));
+  heard.channel.send(...call);
+  await expect.poll(() => heard.messages).toEqual([answerText(2)]);
+  heard.channel.pause();
+  answer?.write('data: {"n":1}\n\n');
+  await roundTrip();
+  clock.advance(60_000);
+  heard.channel.resume();
+  await expect.poll(() => heard.messages.at(-1)).toBe('{"n":1}');
+  const ended = new Promise((resolve) => void answer?.once('close', resolve));
+  clock.advance(5000);
+  await ended;
+  await heard.channel.close();
 });

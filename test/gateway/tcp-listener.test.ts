@@ -90,6 +90,23 @@ describe('a connection whose first line is no request ends, and nothing behind i
   });
 });
 
+test('a first line of 64 KiB is read and a longer one is not; a later one may be as long as any message', async () => {
+  const gateway = await startGateway({ listen: LOOPBACK });
+  const long = (bytes: number) => {
+    const line = '{"jsonrpc":"2.0","id":1,"method":"ping","params":{"text":"PAD"}}';
+    return `${line.replace('PAD', 'x'.repeat(bytes - line.length + 3))}\n`;
+  };
+  const pong = '{"jsonrpc":"2.0","id":1,"result":{}}';
+  const [client, other] = [await connectTcp(gateway.tcp), await connectTcp(gateway.tcp)];
+  client.send(long(65_536));
+  expect(await client.next()).toBe(pong);
+  client.send(long(1_000_000));
+  expect(await client.next()).toBe(pong);
+  other.send(long(65_537));
+  expect(await other.rest()).toEqual([]);
+  expect(await gateway.metrics()).toContain('mcp_gateway_connections_refused_total{reason="first_line"} 1\n');
+});
+
 test('a later line over the limit ends its connection, after what was answered before', async () => {
   const gateway = await startGateway({ listen: LOOPBACK, limits: { maxMessage: '4KiB' } });
   const client = await connectTcp(gateway.tcp);

@@ -65,7 +65,8 @@ const gateway = fileGateway(
       issuers: [{ issuer: issuer.issuer, algorithms: ['HS256'], keys: { secret: issuer.secret } }],
     },
     policy: 'allow-authenticated',
-    limits: { pingInterval: '60m' },
+    // Time stands still: nobody's turn to start a process would come.
+    limits: { pingInterval: '60m', childStartsPerSecond: 1000 },
     mcpServers: {
       h: stdioUpstream('asking.mjs', [record.path], { timeout: '30m', maxTimeout: '30m' }),
       m: stdioUpstream('modern-asking.mjs'),

@@ -1,4 +1,7 @@
-import { expect, test } from 'vitest';
+import { once } from 'node:events';
+import { createServer, type IncomingMessage } from 'node:http';
+import { text } from 'node:stream/consumers';
+import { expect, onTestFinished, test } from 'vitest';
 import { startGateway } from '../support/gateway.ts';
 import { cancellation, toolCall } from '../support/messages.ts';
 import { openRaw } from '../support/raw-client.ts';
@@ -34,3 +37,43 @@ test('calls to an upstream that does not read are refused once enough of them wa
     error: { code: -32603, data: { reason: 'at_capacity' } },
   });
 });
+
+test('so are those to an upstream over HTTP that does not take what is posted, until it does', async () => {
+  const initialized = {
+    protocolVersion: '2025-11-25',
+    capabilities: { tools: {} },
+    serverInfo: { name: 'h', version: '1' },
+  };
+  const listed = { tools: [{ name: 'x', inputSchema: { type: 'object' } }] };
+  const unread: IncomingMessage[] = [];
+  const server = createServer((request, response) => {
+    if (request.method !== 'POST') return void response.writeHead(405).end();
+    if (Number(request.headers['content-length']) > 100_000) return void unread.push(request);
+    void text(request).then((body) => {
+      const { id, method } = JSON.parse(body);
+      const result = method === 'initialize' ? initialized : method === 'tools/list' ? listed : { content: [] };
+      if (id === undefined || method === 'server/discover')
+        return void response.writeHead(id === undefined ? 202 : 404).end();
+      response
+        .writeHead(200, { 'content-type': 'application/json' })
+        .end(JSON.stringify({ jsonrpc: '2.0', id, result }));
+    });
+  }).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  onTestFinished(() => void [server.closeAllConnections(), server.close()]);
+  const gateway = await startGateway({
+    limits: { maxUpstreamMessage: '1MiB', maxMessage: '32MiB' },
+    mcpServers: { up: { url: `http://127.0.0.1:${Object(server.address()).port}/`, isolation: 'shared' } },
+  });
+  await gateway.ready();
+  const client = await openRaw(gateway.url);
+  client.send(toolCall(1, 'up__x', { data: 'x'.repeat(20_000_000) }));
+  await expect.poll(() => unread.length, { timeout: 10_000 }).toBe(1);
+  expect(await client.ask(toolCall(2, 'up__x'))).toMatchObject({ id: 2, error: { data: { reason: 'at_capacity' } } });
+  for (const request of unread) request.resume();
+  const answered = async () => {
+    const answer: unknown = await client.ask(toolCall(3, 'up__x'));
+    return Object(answer).result;
+  };
+  await expect.poll(answered, { timeout: 10_000 }).toEqual({ content: [] });
+}, 30_000);

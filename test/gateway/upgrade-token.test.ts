@@ -71,7 +71,7 @@ describe('a token is refused 401, with a fixed text, when', () => {
       'The algorithm of the token is not accepted',
     ],
     ['it is not signed', async () => unsignedToken(claims), 'The algorithm of the token is not accepted'],
-    ['it is no JWT', async () => 'abc', 'The token is not a signed JWT'],
+    ['it is no JWT', async () => 'xyz', 'The token is not a signed JWT'],
   ])('%s', async (_when, make, description) => {
     expect(await refusal(await make())).toEqual([
       401,

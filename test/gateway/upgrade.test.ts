@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { DRAINED, DRAINING_DATA } from '../support/drained.ts';
 import { fileGateway } from '../support/file-gateway.ts';
 import { startGateway, stdioUpstream } from '../support/gateway.ts';
 import { errorAnswer, textAnswer, toolCall } from '../support/messages.ts';
@@ -53,9 +54,22 @@ describe('before 101', () => {
     ]);
   });
 
-  test('a handshake that RFC 6455 does not allow is refused', async () => {
-    expect((await ask({ headers: { 'sec-websocket-key': undefined } })).status).toBe(400);
-    expect((await ask({ headers: { 'sec-websocket-version': '12' } })).status).toBe(400);
+  test.each([
+    { 'sec-websocket-key': undefined },
+    { 'sec-websocket-key': 'dGhlIHNhbXBsZSBub25jZQ' },
+    { 'sec-websocket-key': 'dGhlIHNhbXBsZSBub25jZSE=' },
+    { 'sec-websocket-key': ['dGhlIHNhbXBsZSBub25jZQ==', 'dGhlIHNhbXBsZSBub25jZQ=='] },
+    { 'sec-websocket-version': undefined },
+    { 'sec-websocket-version': '8' },
+    { 'sec-websocket-version': '13, 8' },
+  ])('a handshake that RFC 6455 does not allow is refused: %j', async (wrong) => {
+    const { status, headers, body } = await ask({ headers: wrong });
+    expect([status, headers['sec-websocket-version'], body]).toEqual([400, '13', '{"error":"websocket"}']);
+  });
+
+  test('an upgrade to something else is told what it may be', async () => {
+    const { status, headers, body } = await ask({ headers: { upgrade: 'h2c' } });
+    expect([status, headers.upgrade, body]).toEqual([426, 'websocket', '{"error":"not_an_upgrade"}']);
   });
 });
 
@@ -72,6 +86,13 @@ describe('the subprotocol', () => {
     const { status, headers } = await ask();
     expect([status, headers['sec-websocket-protocol']]).toEqual([101, undefined]);
   });
+
+  test.each(['mcp, mcp', 'mcp,,other', 'mcp,', 'mcp, a b', 'mcp, a;b', ''])(
+    'not well formed is refused: %j',
+    async (offered) => {
+      expect(await verdict(offers(offered))).toEqual([400, '{"error":"subprotocol"}']);
+    },
+  );
 
   test.each(['other', 'MCP', 'mcp.auth.x', 'mcp2, graphql-ws'])('%s alone is refused', async (offered) => {
     expect(await verdict(offers(offered))).toEqual([400, '{"error":"subprotocol"}']);
@@ -111,18 +132,22 @@ describe('where it comes from', () => {
 
   test('faults are told in the order headers, Host, Origin, subprotocol, token', async () => {
     const wrong = {
+      'sec-websocket-version': '12',
       via: 'x',
       host: 'evil.example',
       origin: 'null',
       'sec-websocket-protocol': 'other',
     };
     const path = '/mcp?token=abc';
-    const { via: _via, ...noVia } = wrong;
+    const { 'sec-websocket-version': _version, ...noVersion } = wrong;
+    const { via: _via, ...noVia } = noVersion;
     const { host: _host, ...noHost } = noVia;
     const { origin: _origin, ...noOrigin } = noHost;
     const bodies = [];
-    for (const headers of [wrong, noVia, noHost, noOrigin, {}]) bodies.push((await ask({ path, headers })).body);
+    for (const headers of [wrong, noVersion, noVia, noHost, noOrigin, {}])
+      bodies.push((await ask({ path, headers })).body);
     expect(bodies).toEqual([
+      '{"error":"websocket"}',
       '{"error":"forwarded"}',
       '{"error":"host"}',
       '{"error":"origin"}',
@@ -138,13 +163,14 @@ test('while it drains no socket and no call is taken, idle sockets close and cal
   busy.send(toolCall(1, 'up__beat', { every: 300, times: 2 }, { progressToken: 1 }));
   await busy.next();
   const closing = own.close();
-  expect(await idle.closed).toEqual({ code: 1001, reason: 'draining retry=1000' });
+  expect(await idle.closed).toEqual(DRAINED);
   const refused = await upgrade(own.url);
   expect([refused.status, refused.headers['retry-after'], refused.body]).toEqual([503, '5', '{"error":"draining"}']);
-  const data = { reason: 'draining', retryable: true, retryAfterMs: 1000 };
-  expect(await busy.ask(toolCall(2, 'up__echo'))).toEqual(errorAnswer(2, -32603, 'The gateway is shutting down', data));
+  expect(await busy.ask(toolCall(2, 'up__echo'))).toEqual(
+    errorAnswer(2, -32603, 'The gateway is shutting down', DRAINING_DATA),
+  );
   await busy.next();
   expect(await busy.json()).toEqual(textAnswer(1, 'beat 2'));
-  expect(await busy.closed).toEqual({ code: 1001, reason: 'draining retry=1000' });
+  expect(await busy.closed).toEqual(DRAINED);
   await closing;
 });

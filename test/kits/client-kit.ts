@@ -53,6 +53,10 @@ export function clientKit(load: () => Promise<Pick<typeof ClientModule, 'WebSock
       const subprotocol = await open({ token: 'a.b-c_d', carriage: 'subprotocol' });
       expect(subprotocol.peer.request.headers['sec-websocket-protocol']).toBe('mcp,mcp.auth.a.b-c_d');
       expect(subprotocol.peer.request.headers.authorization).toBeUndefined();
+      const ticket = await open({ token: async () => 'a_b-c', carriage: 'ticket' });
+      expect(ticket.peer.request.url).toBe('/mcp?ticket=a_b-c');
+      expect(ticket.peer.request.headers).toMatchObject({ 'sec-websocket-protocol': 'mcp' });
+      expect(ticket.peer.request.headers.authorization).toBeUndefined();
       expect(asked).toBe(1);
     });
 

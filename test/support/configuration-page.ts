@@ -22,6 +22,9 @@ One YAML file, given by \`serve --config FILE\`; \`config/gateway.yaml\` runs as
 * **Entries of \`mcpServers\`** may be copied from the files of MCP hosts: \`type\` or \`transport\` may be \`streamable-http\` or \`streamableHttp\`,
   and keys that only concern a host (\`autoApprove\`, \`alwaysAllow\`, \`disabledTools\`, \`icon\`, …) are named in a warning and have no effect.
   A disabled entry is not judged at all. Keys are 1 to 24 of \`a-z\`, \`0-9\` and \`-\`; their order in the file decides who owns a name or URI.
+* **Processes** of stdio upstreams end with the gateway: by a signal, a second one, or an error nobody caught, also where they ignore SIGTERM.
+  Where the gateway itself is killed (\`kill -9\`, out of memory) nothing ends them but the end of their stdin: servers that heed it, behind
+  \`sh -c\` too, were gone within 50 ms; one that does not stays. In a container they go with it.
 
 In the table \`*\` stands for a key of your choice or for an item of a list. No default means that the key is required, or has no effect when it is absent.
 

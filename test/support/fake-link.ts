@@ -8,6 +8,8 @@ export function linkOf(era: Era): Link {
     isolation: 'session',
     peer: { era, protocolVersion: '', capabilities: {}, instructions: undefined },
     inFlight: 0,
+    backlog: 0,
+    untaken: 0,
     mirrors: false,
     ask: () => Promise.resolve('{}'),
     relay: () => ({ cancel() {}, sentAt: 0 }),
@@ -15,6 +17,8 @@ export function linkOf(era: Era): Link {
     subscribe: () => Promise.resolve(),
     unsubscribe: () => Promise.resolve(),
     setLevel: () => Promise.resolve(),
+    pause() {},
+    resume() {},
     close: () => Promise.resolve(),
   };
 }

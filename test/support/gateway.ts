@@ -1,7 +1,7 @@
 import { resolve } from 'node:path';
 import { onTestFinished } from 'vitest';
 import { stringify } from 'yaml';
-import { type App, startApp } from '../../src/app.ts';
+import { type App, type AppOptions, startApp } from '../../src/app.ts';
 import { loadConfigText } from '../../src/config/load.ts';
 import type { Clock } from '../../src/ports/clock.ts';
 import type { Fields, Log } from '../../src/ports/log.ts';
@@ -29,15 +29,33 @@ const DEFAULTS = {
   audit: { sink: 'off' },
 };
 
+type More = Pick<AppOptions, 'pressure'>;
+
+/** The tests share a loop and a machine with the gateway: that it is busy says nothing of it. */
+const NO_PRESSURE = {
+  maxEventLoopDelay: Number.MAX_SAFE_INTEGER,
+  maxHeapUsedBytes: Number.MAX_SAFE_INTEGER,
+  maxRssBytes: Number.MAX_SAFE_INTEGER,
+  sampleInterval: 1000,
+};
+
 /** A gateway in this process on free ports, closed when the test ends. `config` is laid over quiet defaults. */
-export async function startGateway(config: Readonly<Record<string, unknown>>, clock?: Clock): Promise<TestGateway> {
-  const gateway = await openGateway(config, clock);
+export async function startGateway(
+  config: Readonly<Record<string, unknown>>,
+  clock?: Clock,
+  more: More = {},
+): Promise<TestGateway> {
+  const gateway = await openGateway(config, clock, more);
   onTestFinished(() => gateway.close());
   return gateway;
 }
 
 /** The same, closed by whoever opened it. */
-export async function openGateway(config: Readonly<Record<string, unknown>>, clock?: Clock): Promise<TestGateway> {
+export async function openGateway(
+  config: Readonly<Record<string, unknown>>,
+  clock?: Clock,
+  more: More = {},
+): Promise<TestGateway> {
   const text = stringify({ ...DEFAULTS, ...config });
   const loaded = loadConfigText(text, resolve('config/test.yaml'), process.env);
   if (!loaded.ok) throw new Error(loaded.problems.join('\n'));
@@ -48,6 +66,8 @@ export async function openGateway(config: Readonly<Record<string, unknown>>, clo
     log: recordingLog(log),
     environment: process.env,
     ...(clock === undefined ? {} : { clock }),
+    pressure: NO_PRESSURE,
+    ...more,
     atExit: () => () => {},
   });
   const opsUrl = `http://127.0.0.1:${app.ops.port}`;

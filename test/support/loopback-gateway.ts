@@ -4,7 +4,7 @@ import { onTestFinished } from 'vitest';
 import { stringify } from 'yaml';
 import { principalOf } from '../../src/auth/principal.ts';
 import { createSeal } from '../../src/auth/seal.ts';
-import { Spent } from '../../src/auth/spent.ts';
+import { SpentByPrincipal } from '../../src/auth/spent-by-principal.ts';
 import { Catalogue } from '../../src/catalogue/catalogue.ts';
 import { Keeper } from '../../src/catalogue/keeper.ts';
 import { Readiness } from '../../src/catalogue/readiness.ts';
@@ -17,6 +17,7 @@ import { compilePolicy } from '../../src/policy/access.ts';
 import type { Connection, FrameReceiver } from '../../src/ports/connection.ts';
 import { CallRecorder } from '../../src/session/call-recorder.ts';
 import type { Gateway } from '../../src/session/context.ts';
+import { Rates } from '../../src/session/rates.ts';
 import { SessionRegistry } from '../../src/session/registry.ts';
 import { Session } from '../../src/session/session.ts';
 import { VendorMethods } from '../../src/session/vendor-methods.ts';
@@ -44,6 +45,7 @@ export async function loopbackGateway(mcpServers: Readonly<Record<string, unknow
   const connection: Connection = {
     send: (frame) => void channel.send(frame),
     close: () => void channel.close(),
+    hold: () => {},
     pause: () => channel.pause(),
     resume: () => channel.resume(),
   };
@@ -85,15 +87,18 @@ function compose(config: Config) {
   const stopFanOut = fanOut(bus, () => registry.clients(), shared.meter, shared.log);
   const policy = compilePolicy(config.policy, config.auth.mode, { onError: () => {} });
   if (!policy.ok) throw new Error(policy.problems.join('; '));
-  const spent = new Spent(shared.clock);
+  const spent = new SpentByPrincipal(shared.clock);
   const gateway: Gateway = {
     ...shared,
     links: pool,
     recorder: new CallRecorder({ ...shared, audit: { record: () => {}, close: async () => {} } }),
     vendor: new VendorMethods(config.mcpServers),
+    rates: new Rates(config.limits.requestsPerSecond, shared.clock),
+    random: Math.random,
+    renewal: undefined,
     seal: createSeal(config.seal.keys, shared.clock),
-    spend: (nonce, expiresAt) => spent.spend(nonce, expiresAt),
-    unspend: (nonce, expiresAt) => spent.forgive(nonce, expiresAt),
+    spend: (principal, nonce, expiresAt) => spent.spend(principal, nonce, expiresAt),
+    unspend: (principal, nonce, expiresAt) => spent.forgive(principal, nonce, expiresAt),
     limits: { ...config.limits, ...config.auth, ...config.timing },
     snapshot: () => catalogue.snapshot,
     relistTools: (upstream) => keeper.relistTools(upstream),

@@ -11,16 +11,18 @@ import { type Script, scriptedUpstream } from './scripted-upstream.ts';
 const nothing = () => {};
 export const user: LinkUser = {
   session: 's',
+  principal: 'p',
   capabilities: {},
   updated: nothing,
   logged: nothing,
   listChanged: nothing,
   linkClosed: nothing,
+  wrote: nothing,
   asked: () => nothing,
   notified: nothing,
   vendor: nothing,
 };
-export const tenant: Tenant = { asked: () => nothing, logged: nothing };
+export const tenant: Tenant = { asked: () => nothing, logged: nothing, waited: -1, displace: nothing };
 
 /** The pool of one scripted upstream, `up`, closed when the test ends. */
 export async function openPool(script: Script, more: object = {}) {

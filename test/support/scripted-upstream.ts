@@ -21,6 +21,8 @@ export interface ScriptedLink {
   readonly heard: readonly Fields[];
   send(message: object | string): void;
   hangUp(): void;
+  /** Resolves when the gateway, or `hangUp`, has ended it. */
+  readonly closed: Promise<void>;
 }
 
 export interface ScriptedUpstream {
@@ -77,7 +79,8 @@ function linkOver(socket: WebSocket, script: Script): ScriptedLink {
   const heard: Fields[] = [];
   const send: ScriptedLink['send'] = (message) =>
     socket.send(typeof message === 'string' ? message : JSON.stringify(message));
-  const link = { heard, send, hangUp: () => socket.terminate() };
+  const closed = new Promise<void>((resolve) => socket.once('close', () => resolve()));
+  const link = { heard, send, hangUp: () => socket.terminate(), closed };
   const methods = new Map(Object.entries(script));
   socket.on('error', () => {});
   socket.on('message', (data) => {

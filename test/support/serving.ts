@@ -14,6 +14,11 @@ export interface Ended {
 export interface Serving {
   readonly url: string;
   readonly opsUrl: string;
+  /** Resolves once it has ended, for whatever reason. */
+  readonly ended: Promise<Ended>;
+  signal(signal: NodeJS.Signals): void;
+  /** Nobody reads its standard output and error any more. */
+  hangUp(): void;
   /** Signals it and resolves once it has ended. */
   stop(signal: NodeJS.Signals): Promise<Ended & { readonly tookMs: number }>;
 }
@@ -26,6 +31,12 @@ export async function serve(config: Readonly<Record<string, unknown>>): Promise<
   const address = await Promise.race([listening(child), ended.then(({ stderr }) => Promise.reject(new Error(stderr)))]);
   return {
     ...address,
+    ended,
+    signal: (signal) => void child.kill(signal),
+    hangUp() {
+      child.stdout?.destroy();
+      child.stderr?.destroy();
+    },
     async stop(signal) {
       const start = performance.now();
       child.kill(signal);
@@ -43,14 +54,15 @@ export function failToServe(config: Readonly<Record<string, unknown>>): Promise<
 function run(config: Readonly<Record<string, unknown>>): { child: ChildProcess; ended: Promise<Ended> } {
   const file = fileWith('gateway.yaml', stringify({ ...QUIET, ...config }));
   const child = spawn(process.execPath, [resolve('dist/main.js'), 'serve', '--config', file], {
-    stdio: ['ignore', 'ignore', 'pipe'],
+    stdio: ['ignore', 'pipe', 'pipe'],
   });
+  child.stdout.resume();
   onTestFinished(async () => {
     child.kill('SIGTERM');
     await ended;
   });
   let stderr = '';
-  child.stderr?.on('data', (chunk: Buffer) => {
+  child.stderr.on('data', (chunk: Buffer) => {
     stderr += chunk.toString();
   });
   const ended = once(child, 'close').then(() => ({ code: child.exitCode, stderr }));

@@ -10,6 +10,7 @@ function bound() {
   const log = recordedLog();
   const wire: Wire = {
     buffered: () => 0,
+    untaken: () => 0,
     write: (frame) => said.push(`write ${frame}`),
     end: (name, retryMs) => said.push(`end ${name} ${retryMs}`),
     terminate: () => said.push('terminate'),

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { Bucket } from '../../src/session/bucket.ts';
+import { Bucket } from '../../src/policy/bucket.ts';
 import { Recent } from '../../src/session/recent.ts';
 
 describe('a bucket', () => {
@@ -33,6 +33,11 @@ describe('a bucket', () => {
     expect([bucket.charge(5, 0), bucket.charge(1, 0)]).toEqual([true, false]);
     for (let n = 0; n < 1000; n += 1) bucket.charge(1, 0);
     expect([bucket.fullIn(0), bucket.take(1, 0)]).toEqual([1000, 600]);
+  });
+
+  test('says a wait that nobody takes', () => {
+    const bucket = new Bucket({ rate: 2, burst: 1 });
+    expect([bucket.wait(1, 0), bucket.wait(1, 0), bucket.take(1, 0), bucket.wait(1, 100)]).toEqual([0, 0, 0, 400]);
   });
 
   test('gives all it holds for what costs more', () => {

@@ -8,6 +8,7 @@ const TWICE = { problem: 'A token must be sent in exactly one way' };
 const BEARER = { problem: 'The Authorization header must hold exactly one Bearer token' };
 const SUBPROTOCOL = { problem: 'The subprotocol mcp.auth must hold exactly one token' };
 const QUERY = { problem: 'A token must not be sent in the query' };
+const TICKET = { problem: 'The query must hold exactly one ticket' };
 
 describe('the token of an upgrade', () => {
   it.each([
@@ -36,6 +37,16 @@ describe('the token of an upgrade', () => {
     ['in the query, empty', { query: 'jwt' }, QUERY],
     ['in the query, percent-encoded', { query: '%74%6Fken=a' }, QUERY],
     ['in the query, in another case', { query: 'Access_Token=a' }, QUERY],
+    ['a ticket in its place', { query: '?x=1&ticket=abc' }, { ticket: 'abc' }],
+    ['a ticket, its name percent-encoded', { query: '%74icket=abc' }, { ticket: 'abc' }],
+    ['an empty ticket', { query: 'ticket' }, { ticket: '' }],
+    ['two tickets', { query: 'ticket=a&ticket=a' }, TICKET],
+    ['a ticket in another case', { query: 'Ticket=a' }, TICKET],
+    ['a ticket and one in another case', { query: 'ticket=a&TICKET=a' }, TICKET],
+    ['a ticket and a header', { query: 'ticket=a', authorization: 'Bearer a' }, TWICE],
+    ['a ticket and a subprotocol', { query: 'ticket=a', subprotocols: ['mcp.auth.a'] }, TWICE],
+    ['a ticket and a token in the query', { query: 'ticket=a&token=a' }, QUERY],
+    ['a ticket beside a proxy’s Basic', { query: 'ticket=a', authorization: 'Basic eDp5' }, { ticket: 'a' }],
   ])('%s', (_, carriers, expected) => {
     expect(carriedToken({ ...NOTHING, ...carriers })).toStrictEqual(expected);
   });

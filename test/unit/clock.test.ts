@@ -1,3 +1,5 @@
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { systemClock } from '../../src/observe/clock.ts';
 
@@ -30,4 +32,23 @@ describe('system clock', () => {
     vi.advanceTimersByTime(60 * DAY);
     expect(task).not.toHaveBeenCalled();
   });
+
+  it('keeps nothing of what was cancelled, however long that would have waited', () => {
+    vi.useRealTimers();
+    const clock = systemClock();
+    const startAndCancel = (from: number) => {
+      for (let at = 0; at < 50_000; at += 1) clock.after(DAY + from + at, () => {})();
+      return heldBytes();
+    };
+    const before = startAndCancel(0);
+    expect(startAndCancel(50_000) - before).toBeLessThan(1024 * 1024);
+  });
 });
+
+/** After garbage collection. */
+function heldBytes(): number {
+  setFlagsFromString('--expose-gc');
+  const collect: () => void = runInNewContext('gc');
+  collect();
+  return process.memoryUsage().heapUsed;
+}

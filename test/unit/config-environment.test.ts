@@ -39,8 +39,8 @@ test.each([
   ['MCP_GW__', 'unknown environment variable MCP_GW__'],
   ['MCP_GW__LISTEN__PORT', 'listen.port (from MCP_GW__LISTEN__PORT) must be a whole number from 0 to 65535'],
   [
-    'MCP_GW__LIMITS__CHILDREN',
-    'limits.children (from MCP_GW__LIMITS__CHILDREN) is not acted on by this version; remove it',
+    'MCP_GW__TIMING__RESUME_WINDOW',
+    'timing.resumeWindow (from MCP_GW__TIMING__RESUME_WINDOW) is not acted on by this version; remove it',
   ],
   ['MCP_GW__ADMIN__PORT', 'admin (from MCP_GW__ADMIN__PORT) is not acted on by this version; remove it'],
 ])('%s is refused', (name, sentence) => {

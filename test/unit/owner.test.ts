@@ -64,7 +64,7 @@ describe('the owner of a URI', () => {
     expect(catalogue.snapshot.ownerOf('x://1')).toBeUndefined();
   });
 
-  it('never lies outside its `uris`', () => {
+  it('never lies outside its uris', () => {
     const { catalogue } = catalogueOf({ key: 'a', uris: ['file:///data/**', 'x://?'] }, 'b');
     const templates = ['file:///{+path}', 'file:///data/{name}', 'http://{host}'];
     catalogue.replace('a', part({ resources: ['file:///data/1', 'file:///etc/1'], templates }));

@@ -46,7 +46,7 @@ test.each(rows('| who | asks for | answer | rule |'))('%s: %s: %s, by rule %s', 
     shown()
       .grants(principal)
       .decide(target(asks ?? '')),
-  ).toEqual({ effect, rule });
+  ).toMatchObject({ effect, rule });
 });
 
 test('every expression compiles, and what is said to be refused does not', () => {

@@ -48,6 +48,10 @@ describe('no vendor is given', () => {
     'RPC.x',
     '*.acme',
     '*-acme/x',
+    'ws-gateway/refreshToken',
+    'ws-gateway/*',
+    'WS-Gateway/x',
+    'ws*/acme',
   ])('%j', (glob) => {
     expect(concernsOwnMethod(glob)).toBe(true);
   });

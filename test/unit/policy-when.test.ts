@@ -45,10 +45,11 @@ describe('an expression over the principal', () => {
 
   it('that fails denies in a deny rule, does not match in an allow rule, and is reported', () => {
     const denied = denying('principal.claims.level > 5');
-    expect(denied.decide(FIND)).toEqual({ effect: 'deny', rule: '1' });
+    const failed = (rule: string, effect: string) => ({ failed: [{ rule, effect }] });
+    expect(denied.decide(FIND)).toEqual({ effect: 'deny', rule: '1', ...failed('1', 'deny') });
     expect(denied.errors).toEqual(['deny']);
     const allowed = allowing('principal.claims.level > 5', { claims: { level: 'high' } });
-    expect(allowed.decide(FIND)).toEqual({ effect: 'deny', rule: 'default' });
+    expect(allowed.decide(FIND)).toEqual({ effect: 'deny', rule: 'default', ...failed('0', 'allow') });
     expect(allowed.errors).toEqual(['allow']);
   });
 
@@ -144,10 +145,11 @@ describe('an expression over arguments', () => {
     ['more than 64 KiB', `{"n":1,"x":"${'x'.repeat(65_536)}"}`],
   ])('%s denies in a deny rule, does not match in an allow rule, and is reported', (_, text) => {
     const denied = denying('arguments.n > 5');
-    expect(denied.decide(call(text))).toEqual({ effect: 'deny', rule: '1' });
+    const failed = (rule: string, effect: string) => ({ failed: [{ rule, effect }] });
+    expect(denied.decide(call(text))).toEqual({ effect: 'deny', rule: '1', ...failed('1', 'deny') });
     expect(denied.errors).toEqual(['deny']);
     const allowed = allowing('arguments.n < 5');
-    expect(allowed.decide(call(text))).toEqual({ effect: 'deny', rule: 'default' });
+    expect(allowed.decide(call(text))).toEqual({ effect: 'deny', rule: 'default', ...failed('0', 'allow') });
     expect(allowed.errors).toEqual(['allow']);
   });
 

@@ -110,6 +110,36 @@ describe('refreshing', () => {
     expect(walks).toHaveLength(12);
   });
 
+  it('waits longer, up to 5 s, for one that changes with every walk, until it has paused', async () => {
+    const { refresher, clock, walks, last } = refreshing();
+    const gaps: number[] = [];
+    const walkOnce = async (walk: number) => {
+      const since = clock.elapsed();
+      refresher.heard('a', 'tools');
+      while (walks.length === walk) clock.advance(50);
+      gaps.push(last().at - since);
+      await last().finds({ tools: [`t${walk}`] });
+    };
+    for (let walk = 0; walk < 20; walk += 1) await walkOnce(walk);
+    expect(gaps).toEqual([...Array(11).fill(100), 200, 400, 800, 1600, 3200, 5000, 5000, 5000, 5000]);
+    clock.advance(10_050);
+    for (let walk = 20; walk < 22; walk += 1) await walkOnce(walk);
+    expect(gaps.slice(-2)).toEqual([100, 100]);
+  });
+
+  it('leaves one that announces changes that are none alone, also where nothing is coalesced', async () => {
+    const { refresher, clock, walks, last } = refreshing(600_000, 0);
+    const gaps: number[] = [];
+    for (let walk = 0; walk < 4; walk += 1) {
+      const since = clock.elapsed();
+      refresher.heard('a', 'tools');
+      while (walks.length === walk) clock.advance(10);
+      gaps.push(last().at - since);
+      await last().finds({});
+    }
+    expect(gaps).toEqual([0, 50, 100, 200]);
+  });
+
   it('is prompt again for one who was quiet as long as it had to wait', async () => {
     const { refresher, clock, walks, last } = refreshing();
     for (let walk = 0; walk < 4; walk += 1) {

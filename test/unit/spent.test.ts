@@ -5,14 +5,14 @@ import { fakeClock } from '../support/fake-clock.ts';
 
 test('a nonce is spent once', () => {
   const clock = fakeClock();
-  const spent = new Spent(clock);
+  const spent = new Spent(clock, 65_536);
   const soon = clock.now() + 1_000;
   expect([spent.spend('a', soon), spent.spend('a', soon), spent.spend('b', soon)]).toEqual([true, false, true]);
 });
 
 test('what served nothing may be spent once more, also beside others that expire with it', () => {
   const clock = fakeClock();
-  const spent = new Spent(clock);
+  const spent = new Spent(clock, 65_536);
   const soon = clock.now() + 1_000;
   for (const nonce of ['a', 'b', 'c']) spent.spend(nonce, soon);
   spent.forgive('b', soon);
@@ -24,7 +24,7 @@ test('what served nothing may be spent once more, also beside others that expire
 
 test('what has expired is not spent, and not remembered', () => {
   const clock = fakeClock();
-  const spent = new Spent(clock);
+  const spent = new Spent(clock, 65_536);
   const at = clock.now();
   spent.spend('a', at + 1);
   spent.spend('b', at + 2);
@@ -37,7 +37,7 @@ test('what has expired is not spent, and not remembered', () => {
 test('a wall clock that is set back brings nothing to life', () => {
   const clock = fakeClock();
   let back = 0;
-  const spent = new Spent({ ...clock, now: () => clock.now() - back });
+  const spent = new Spent({ ...clock, now: () => clock.now() - back }, 65_536);
   const soon = clock.now() + 1_000;
   spent.spend('a', soon);
   clock.advance(1_000);
@@ -63,7 +63,7 @@ describe('when it is full', () => {
 
   test('it holds 65,536', () => {
     const clock = fakeClock();
-    const spent = new Spent(clock);
+    const spent = new Spent(clock, 65_536);
     const soon = clock.now() + 1_000;
     for (let at = 0; at < 65_536; at++) spent.spend(`${at}`, soon + at);
     expect(spent.spend('0', soon)).toBe(false);

@@ -1,5 +1,6 @@
 import { once } from 'node:events';
 import { expect } from 'vitest';
+import { DRAINED, DRAINING_DATA } from '../../support/drained.ts';
 import { recordFile } from '../../support/file-gateway.ts';
 import { startGateway, stdioUpstream } from '../../support/gateway.ts';
 import { errorAnswer, textAnswer, toolCall } from '../../support/messages.ts';
@@ -30,12 +31,11 @@ verifies(
     client.send(toolCall('1', 'up__wait'));
     expect(await client.barrier()).toEqual([]);
     const closing = gateway.close();
-    const data = { reason: 'draining', retryable: true, retryAfterMs: 1000 };
     expect([await client.json(), await client.json()]).toEqual([
-      errorAnswer(1, -32603, 'The gateway is shutting down', data),
-      errorAnswer('1', -32603, 'The gateway is shutting down', data),
+      errorAnswer(1, -32603, 'The gateway is shutting down', DRAINING_DATA),
+      errorAnswer('1', -32603, 'The gateway is shutting down', DRAINING_DATA),
     ]);
-    expect(await client.closed).toEqual({ code: 1001, reason: 'draining retry=1000' });
+    expect(await client.closed).toEqual(DRAINED);
     await closing;
   },
 );
@@ -52,7 +52,7 @@ verifies(
     client.send(toolCall(2, 'up__beat', { every: 50, times: 20 }, { progressToken: 2 }));
     await client.next();
     const closing = gateway.close();
-    expect(await idle.closed).toEqual({ code: 1001, reason: 'draining retry=1000' });
+    expect(await idle.closed).toEqual(DRAINED);
     const asked = ['ping', 'tools/list', 'logging/setLevel'];
     for (const method of asked) client.send({ jsonrpc: '2.0', id: method, method });
     const frames: string[] = [];
@@ -61,15 +61,11 @@ verifies(
     expect(answers).toEqual([
       { jsonrpc: '2.0', id: 'ping', result: {} },
       { jsonrpc: '2.0', id: 'tools/list', result: { tools: expect.any(Array) } },
-      errorAnswer('logging/setLevel', -32603, 'The gateway is shutting down', {
-        reason: 'draining',
-        retryable: true,
-        retryAfterMs: 1000,
-      }),
+      errorAnswer('logging/setLevel', -32603, 'The gateway is shutting down', DRAINING_DATA),
       textAnswer(2, 'beat 20'),
     ]);
     client.send({ jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId: 1 } });
-    expect(await client.closed).toEqual({ code: 1001, reason: 'draining retry=1000' });
+    expect(await client.closed).toEqual(DRAINED);
     await closing;
   },
 );

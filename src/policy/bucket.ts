@@ -24,11 +24,15 @@ export class Bucket {
 
   /** Takes `cost` units if they are there: 0. Else takes none and says how long, in milliseconds, until they are. */
   take(cost: number, now: number): number {
-    const fullAt = this.after(cost, now);
-    const wait = fullAt - now - this.depth;
-    if (wait > ROUNDING) return wait;
-    this.fullAt = fullAt;
-    return 0;
+    const wait = this.wait(cost, now);
+    if (wait === 0) this.fullAt = this.after(cost, now);
+    return wait;
+  }
+
+  /** The same without taking them. */
+  wait(cost: number, now: number): number {
+    const wait = this.after(cost, now) - now - this.depth;
+    return wait > ROUNDING ? wait : 0;
   }
 
   /** Takes `cost` units, there or not; false if they were not. What is owed is at most what the bucket holds. */
