@@ -1,6 +1,7 @@
-import { type ServerCapabilities as SdkCapabilities, Server } from '@modelcontextprotocol/server';
+import { isJSONRPCRequest, type ServerCapabilities as SdkCapabilities, Server } from '@modelcontextprotocol/server';
 import { type ServeStdioOptions, serveStdio } from '@modelcontextprotocol/server/stdio';
 import type { ListKind } from '../ports/meter.ts';
+import { INVALID_PARAMS } from '../protocol/errors.ts';
 import { GATEWAY_NAME, GATEWAY_VERSION } from '../protocol/gateway-info.ts';
 import type { Announcement } from './control-plane.ts';
 
@@ -15,6 +16,7 @@ export class ModernAdapter {
   private readonly wire: Wire;
   private readonly server: Server;
   private readonly handle: { close(): Promise<void> };
+  private readonly said: (message: WireMessage) => void;
 
   constructor(
     { capabilities, instructions }: Announcement,
@@ -25,6 +27,7 @@ export class ModernAdapter {
       capabilities: sdkCapabilities(capabilities),
       ...(instructions === undefined ? {} : { instructions }),
     };
+    this.said = said;
     this.server = new Server({ name: GATEWAY_NAME, version: GATEWAY_VERSION }, options);
     this.wire = {
       start: () => Promise.resolve(),
@@ -34,8 +37,11 @@ export class ModernAdapter {
     this.handle = serveStdio(() => this.server, { transport: this.wire, legacy: 'reject', onerror: failed });
   }
 
+  /** Judged before, because the SDK drops what is no request in its eyes, a progress token of another kind for one, without a word. */
   request(id: number, method: string, params: unknown): void {
-    this.in({ jsonrpc: '2.0', id, method, ...(isObject(params) ? { params } : {}) });
+    const message: WireMessage = { jsonrpc: '2.0', id, method, ...(isObject(params) ? { params } : {}) };
+    if (isJSONRPCRequest(message)) this.in(message);
+    else this.said({ jsonrpc: '2.0', id, error: { code: INVALID_PARAMS, message: `Invalid params of ${method}` } });
   }
 
   /** Ends a subscription or a request; nothing is answered for it. */
