@@ -4,6 +4,7 @@ import type { Clock } from '../ports/clock.ts';
 import type { Log } from '../ports/log.ts';
 import type { AuditSink } from '../ports/sink.ts';
 import type { Gate } from './gate.ts';
+import type { Refused } from './refusals.ts';
 
 /** Somebody who came and is judged. */
 export interface Arrival extends TransportFacts {
@@ -29,6 +30,17 @@ const COUNTED_ONLY: ReadonlySet<string> = new Set([
 /** Somebody who came to the main listener. */
 export function arrivalOf({ id, raw }: { readonly id: string; readonly raw: IncomingMessage }, gate: Gate): Arrival {
   return { request: id, address: gate.addressOf(raw), via: 'websocket' };
+}
+
+/** What the log says of a refusal; where a token is at fault, the word for what is wrong with it, and nothing of what it says. */
+export function refusalFields({ request, address }: Arrival, { refused, fault, cause }: Refused) {
+  return {
+    request,
+    address,
+    reason: refused,
+    ...(fault === undefined ? {} : { cause: fault }),
+    ...(cause === undefined ? {} : { err: cause }),
+  };
 }
 
 /** One line for a refusal. */

@@ -32,6 +32,7 @@ export function jwtAuthentication(verifier: Verifier, resource: ResourceOptions,
     if (verified.outcome === 'refused') {
       return {
         refused: 'invalid_token',
+        fault: verified.reason,
         challenge: invalidTokenChallenge(resource, verified.reason),
         ...because(verified.cause),
       };

@@ -11,7 +11,7 @@ const MAX_AGE = 600;
 export function shareWithListed({ raw }: FastifyRequest, reply: FastifyReply, rules: UpgradeRules): void {
   reply.header('vary', 'origin').header('cache-control', 'no-store');
   const { origin } = raw.headers;
-  if (origin === undefined || judgePlace(raw.headers, rules) !== undefined) return;
+  if (origin === undefined || judgePlace(raw, rules) !== undefined) return;
   reply.header('access-control-allow-origin', origin);
   reply.header('access-control-expose-headers', 'retry-after, www-authenticate');
 }

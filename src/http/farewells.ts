@@ -1,9 +1,8 @@
-import type { IncomingHttpHeaders } from 'node:http';
 import type { Socket } from 'node:net';
 import type { WebSocket } from '@fastify/websocket';
 import type { Clock } from '../ports/clock.ts';
 import { CLOSE_CODES, type CloseName, closeReason } from '../protocol/close-codes.ts';
-import { judgePlace, type UpgradeRules } from './judge-upgrade.ts';
+import { judgePlace, type Said, type UpgradeRules } from './judge-upgrade.ts';
 import { REFUSALS, type RefusalReason, type Refused } from './refusals.ts';
 
 /** The refusals a page is told by a close, since it can read no other answer to an upgrade; it cannot help the rest. */
@@ -44,9 +43,9 @@ export class Farewells {
   }
 
   /** How a refused upgrade is to be told of it, counted from here until `stream` has closed; undefined where HTTP tells it. */
-  take({ refused, retryAfterMs }: Refused, headers: IncomingHttpHeaders, stream: Socket): Farewell | undefined {
+  take({ refused, retryAfterMs }: Refused, said: Said, stream: Socket): Farewell | undefined {
     const close = CLOSES.get(refused);
-    const isPage = headers.origin !== undefined && judgePlace(headers, this.#rules) === undefined;
+    const isPage = said.headers.origin !== undefined && judgePlace(said, this.#rules) === undefined;
     if (close === undefined || !isPage || this.#open.size >= MAX_OPEN || stream.destroyed) return undefined;
     this.#open.add(stream);
     stream.once('close', () => this.#open.delete(stream));

@@ -1,13 +1,15 @@
-import type { IncomingHttpHeaders } from 'node:http';
+import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import { type CarriageProblem, carriedToken } from '../auth/carriage.ts';
 import { hostAllowed, originAllowed } from '../policy/origin.ts';
 import { chooseSubprotocol, offeredSubprotocols, offersEachOnce } from '../protocol/subprotocol.ts';
 import { isHandshake } from '../protocol/websocket-handshake.ts';
 import type { RefusalReason } from './refusals.ts';
 
+/** The headers of a request, and each that is there several times. */
+export type Said = Pick<IncomingMessage, 'headers' | 'headersDistinct'>;
+
 /** What an upgrade says before anything is verified. */
-export interface UpgradeFacts {
-  readonly headers: IncomingHttpHeaders;
+export interface UpgradeFacts extends Said {
   /** All Authorization headers: Node keeps only the first in `headers`. */
   readonly authorization: readonly string[] | undefined;
   readonly query: string;
@@ -26,9 +28,10 @@ export type Carried = { readonly token: null } | { readonly token: string } | { 
 export type UpgradeJudgement = Carried | { readonly refused: RefusalReason; readonly text?: CarriageProblem };
 
 /** The part of the verdict that needs no key and no waiting, in the order of the design: headers, Host, Origin, subprotocol, token. What passes is answered 101 unless its caller is refused: a ticket is spent behind it. */
-export function judgeUpgrade({ headers, authorization, query }: UpgradeFacts, rules: UpgradeRules): UpgradeJudgement {
+export function judgeUpgrade(facts: UpgradeFacts, rules: UpgradeRules): UpgradeJudgement {
+  const { headers, authorization, query } = facts;
   if (!isHandshake(headers)) return { refused: 'websocket' };
-  const place = judgePlace(headers, rules);
+  const place = judgePlace(facts, rules);
   if (place !== undefined) return { refused: place };
   const offers = headers['sec-websocket-protocol'];
   const subprotocols = offeredSubprotocols(offers);
@@ -38,10 +41,10 @@ export function judgeUpgrade({ headers, authorization, query }: UpgradeFacts, ru
   return rules.anonymous || 'none' in carriage ? { token: null } : carriage;
 }
 
-/** Where a request comes from and whom it asks: of an upgrade and of a request for a ticket alike. */
-export function judgePlace(headers: IncomingHttpHeaders, rules: UpgradeRules): RefusalReason | undefined {
+/** Where a request comes from and whom it asks: of an upgrade and of a request for a ticket alike. Two hosts are none (RFC 9112 section 3.2). */
+export function judgePlace({ headers, headersDistinct }: Said, rules: UpgradeRules): RefusalReason | undefined {
   if (rules.anonymous && wasForwarded(headers)) return 'forwarded';
-  if (!hostAllowed(headers.host, rules.hosts)) return 'host';
+  if (headersDistinct.host?.length !== 1 || !hostAllowed(headers.host, rules.hosts)) return 'host';
   return originAllowed(headers.origin, rules.origins) ? undefined : 'origin';
 }
 

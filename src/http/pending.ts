@@ -1,6 +1,6 @@
-/** What waits to be let in, over both listeners: TLS handshakes and upgrades whose token is being verified. */
+/** What waits to be let in: upgrades and requests for tickets whose token is being verified. */
 export class Pending {
-  private readonly max: number;
+  readonly max: number;
   private count = 0;
 
   constructor(max: number) {

@@ -1,4 +1,5 @@
 import type { Identity } from '../auth/principal.ts';
+import type { RefusedReason } from '../ports/verifier.ts';
 
 /** Why an upgrade, or a request for a ticket, is refused: one closed table. The body names the word and nothing else. */
 export const REFUSALS = {
@@ -34,6 +35,8 @@ export interface Refused {
   /** The WWW-Authenticate value, on 401 and on insufficient_scope (RFC 6750 section 3). */
   readonly challenge?: string;
   readonly cause?: Error;
+  /** What is wrong with a token: for the log alone. */
+  readonly fault?: RefusedReason;
   /** Whose it was, where that was verified. */
   readonly identity?: Pick<Identity, 'issuer' | 'id'>;
   /** In place of the row's, where more is known. */

@@ -2,7 +2,7 @@ import type { FastifyReply } from 'fastify';
 import type { Log } from '../ports/log.ts';
 import type { Meter } from '../ports/meter.ts';
 import { WEBSOCKET_VERSION } from '../protocol/websocket-handshake.ts';
-import { type Arrival, type AuthAuditDeps, auditDenied, logRefusal } from './audit-auth.ts';
+import { type Arrival, type AuthAuditDeps, auditDenied, logRefusal, refusalFields } from './audit-auth.ts';
 import { REFUSALS, type Refused } from './refusals.ts';
 
 export interface RefuseDeps extends AuthAuditDeps {
@@ -20,20 +20,11 @@ export function refuseUpgrade(verdict: Refused, arrival: Arrival, reply: Fastify
 }
 
 /** `close` is the code that tells of it where HTTP does not. */
-export function recordRefusal(
-  { refused, cause, identity }: Refused,
-  arrival: Arrival,
-  deps: RefuseDeps,
-  close?: number,
-): void {
+export function recordRefusal(verdict: Refused, arrival: Arrival, deps: RefuseDeps, close?: number): void {
+  const { refused, identity } = verdict;
   deps.meter.counter('connections_refused_total', { reason: refused }).add();
   auditDenied(arrival, refused, identity, deps);
-  const fields = {
-    request: arrival.request,
-    reason: refused,
-    ...(close === undefined ? {} : { close }),
-    ...(cause === undefined ? {} : { err: cause }),
-  };
+  const fields = { ...refusalFields(arrival, verdict), ...(close === undefined ? {} : { close }) };
   logRefusal('upgrade_refused', fields, deps.log);
 }
 

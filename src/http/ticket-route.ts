@@ -2,7 +2,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { carriedToken } from '../auth/carriage.ts';
 import type { Identity } from '../auth/principal.ts';
 import { TICKET_LIFE_MS } from '../auth/ticket.ts';
-import { type Arrival, arrivalOf, auditDenied, auditIssued, logRefusal } from './audit-auth.ts';
+import { type Arrival, arrivalOf, auditDenied, auditIssued, logRefusal, refusalFields } from './audit-auth.ts';
 import { noTokenRefusal } from './authenticate.ts';
 import { answerPreflight, shareWithListed } from './cors.ts';
 import { type CallerDeps, type CallerOptions, factsOf, type JwtParts, rulesOf, turnedAway } from './judge-caller.ts';
@@ -59,7 +59,7 @@ export function ticketRoute(
 }
 
 function judgeRequest(request: FastifyRequest, rules: UpgradeRules): RefusalReason | undefined {
-  return judgePlace(request.raw.headers, rules) ?? (hasBody(request) ? 'body' : undefined);
+  return judgePlace(request.raw, rules) ?? (hasBody(request) ? 'body' : undefined);
 }
 
 function refuseTicket(verdict: Refused, reply: FastifyReply): FastifyReply {
@@ -68,10 +68,9 @@ function refuseTicket(verdict: Refused, reply: FastifyReply): FastifyReply {
   return answerRefusal(verdict, reply);
 }
 
-function recordTicketRefusal({ refused, cause, identity }: Refused, arrival: Arrival, deps: TicketDeps): void {
-  auditDenied(arrival, refused, identity, deps);
-  const fields = { request: arrival.request, reason: refused, ...(cause === undefined ? {} : { err: cause }) };
-  logRefusal('ticket_refused', fields, deps.log);
+function recordTicketRefusal(verdict: Refused, arrival: Arrival, deps: TicketDeps): void {
+  auditDenied(arrival, verdict.refused, verdict.identity, deps);
+  logRefusal('ticket_refused', refusalFields(arrival, verdict), deps.log);
 }
 
 async function issue(request: FastifyRequest, jwt: JwtParts, { pending }: TicketDeps): Promise<Answer> {

@@ -41,7 +41,7 @@ export function webSocketRoute(app: FastifyInstance, options: RouteOptions, deps
         admitted.set(request, verdict);
         return undefined;
       }
-      const farewell = request.ws ? farewells.take(verdict, request.raw.headers, request.raw.socket) : undefined;
+      const farewell = request.ws ? farewells.take(verdict, request.raw, request.raw.socket) : undefined;
       if (farewell === undefined) return refuseUpgrade(verdict, arrival, reply, deps);
       recordRefusal(verdict, arrival, deps, CLOSE_CODES[farewell.close].code);
       parting.set(request, farewell);

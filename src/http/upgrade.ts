@@ -3,6 +3,7 @@ import websocket from '@fastify/websocket';
 import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
 import { metadataPaths, protectedResourceMetadata, type ResourceOptions } from '../auth/challenge.ts';
 import { MCP_SUBPROTOCOL } from '../protocol/subprotocol.ts';
+import { takeAllHeaders } from './all-headers.ts';
 import { httpsServers } from './https-server.ts';
 import { limitSockets } from './limit-sockets.ts';
 import { type Pressure, watchPressure } from './pressure.ts';
@@ -47,6 +48,7 @@ export async function upgradeServer(options: UpgradeOptions, deps: UpgradeDeps):
     ...(https === undefined ? {} : { serverFactory: https.serverFactory }),
     frameworkErrors: (_error, request, reply) => badRequest(request, reply),
   });
+  takeAllHeaders(app.server);
   limitSockets(app.server, options.maxSockets, deps.meter);
   endConnections(app, options);
   app.setNotFoundHandler((_request, reply) => reply.code(404).send({ error: 'not_found' }));

@@ -121,7 +121,7 @@ test('it is a refusal and no connection, and nothing of what the page sends is r
   expect(await metric(own, 'messages_total', { direction: 'in' })).toBeUndefined();
   expect(await metric(own, 'upgrade_duration_seconds_count', { outcome: 'refused' })).toBe(1);
   const told = own.log.filter(({ event }) => event === 'upgrade_refused').map(({ fields }) => fields);
-  expect(told).toEqual([{ request: expect.any(String), reason: 'no_token', close: 4401 }]);
+  expect(told).toEqual([{ request: expect.any(String), address: '127.0.0.1', reason: 'no_token', close: 4401 }]);
 });
 
 /** A masked text frame under the mask 0 (RFC 6455 section 5.2). */

@@ -72,6 +72,20 @@ test('who is refused is one line with the word of the refusal, the id of the log
   for (const secret of ['canary', forged, ungranted]) expect(text()).not.toContain(secret);
 });
 
+test('the log says from where, and what is wrong with a token; its caller and the audit are not told', async () => {
+  const { gateway, lines } = await audited(JWT);
+  const signed = await issuer.sign({ scope: 'mcp:use' });
+  const forged = bearer(`${signed.slice(0, signed.lastIndexOf('.'))}.${'A'.repeat(86)}`);
+  await upgrade(gateway.url, { headers: forged });
+  const tickets = `${gateway.url.replace('ws:', 'http:')}/tickets`;
+  await fetch(tickets, { method: 'POST', headers: forged });
+  const told = { request: ID, address: '127.0.0.1', reason: 'invalid_token', cause: 'bad_signature' };
+  for (const event of ['upgrade_refused', 'ticket_refused'])
+    expect(gateway.log.filter((line) => line.event === event).map(({ fields }) => fields)).toEqual([told]);
+  const denied = { ...WEBSOCKET, decision: 'deny', reason: 'invalid_token' };
+  await expect.poll(lines).toEqual([denied, denied]);
+});
+
 test('one socket too many of a principal is refused under its name', async () => {
   const { gateway, lines } = await audited({ ...JWT, limits: { connectionsPerPrincipal: 1 } });
   const headers = bearer(await issuer.sign({ scope: 'mcp:use' }));

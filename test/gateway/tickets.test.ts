@@ -166,5 +166,5 @@ test('what becomes of tickets is counted', async () => {
   expect(await count('auth_total', { outcome: 'refused', reason: 'ticket' })).toBe(1);
   expect(await count('connections_refused_total', { reason: 'invalid_ticket' })).toBe(1);
   const events = own.log.filter(({ event }) => event === 'ticket_refused').map(({ fields }) => fields);
-  expect(events).toEqual([{ request: expect.any(String), reason: 'no_token' }]);
+  expect(events).toEqual([{ request: expect.any(String), address: '127.0.0.1', reason: 'no_token' }]);
 });
