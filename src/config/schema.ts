@@ -12,7 +12,7 @@ const host = matching('a host name or address without port', /^(?:\[[0-9A-Fa-f:.
 const port = count(0, 65535);
 const path = text('the path of a file');
 
-const cidr = text('a block of addresses such as 10.0.0.0/8 or 2001:db8::/32', isCidr);
+const cidr = text('a block of addresses such as 10.0.0.0/8 or 2001:db8::/32; one address is 10.0.0.1/32', isCidr);
 
 const tls = z.strictObject({
   certFile: says(path, 'Certificate chain, PEM.'),

@@ -17,6 +17,11 @@ export function isCidr(text: string): boolean {
   return parseCidr(text) !== undefined;
 }
 
+/** Whether a block holds every address of its kind, IPv4 also as mapped into IPv6. */
+export function coversAll(text: string): boolean {
+  return parseCidr(text)?.[1] === 0;
+}
+
 /** What is no block of addresses is left out. */
 export function blocksOf(texts: readonly string[]): Blocks {
   return texts.map(parseCidr).filter((block) => block !== undefined);

@@ -15,7 +15,7 @@ describe('proxies that are believed', () => {
 
   test.each(['10.0.0.1', '10.0.0.0/33', '10.0.0.0/8 ', 'proxy.example'])('and not %s', (text) => {
     expect(problems(jwt(`listen: { trustedProxies: [${JSON.stringify(text)}] }`))).toEqual([
-      'listen.trustedProxies[0] must be a block of addresses such as 10.0.0.0/8 or 2001:db8::/32',
+      'listen.trustedProxies[0] must be a block of addresses such as 10.0.0.0/8 or 2001:db8::/32; one address is 10.0.0.1/32',
     ]);
   });
 
@@ -53,7 +53,8 @@ listen: { tcp: { host: 192.0.2.1, port: 1 }, ${tls} }`;
 
   test.each([
     ['listen: { host: 127.0.0.1 }'],
-    [`listen: { host: 0.0.0.0 }\nlimits: { handshakes: { perAddress: ${RATE} } }`],
+    [`listen: { host: 0.0.0.0, tls: { certFile: a, keyFile: b } }\nlimits: { handshakes: { perAddress: ${RATE} } }`],
+    [`listen: { host: 0.0.0.0, trustedProxies: [10.0.0.0/8] }\nlimits: { handshakes: { perAddress: ${RATE} } }`],
     [
       `listen: { trustedProxies: [127.0.0.1/32] }\nlimits: { connectionsPerAddress: 5, handshakes: { perAddress: ${RATE} } }`,
     ],
@@ -67,6 +68,25 @@ listen: { tcp: { host: 192.0.2.1, port: 1 }, ${tls} }`;
     expect(warnings(jwt(sections))).toEqual([
       `limits.handshakes.perAddress ${takes}`,
       `limits.connectionsPerAddress ${takes}`,
+    ]);
+  });
+
+  test.each(['0.0.0.0/0', '::/0', '::ffff:0.0.0.0/96'])('is due of the proxies %s, which is everybody', (block) => {
+    expect(warnings(jwt(`listen: { trustedProxies: [10.0.0.0/8, "${block}"] }`))).toEqual([
+      `listen.trustedProxies holds ${block}: any caller can choose its own address`,
+    ]);
+  });
+
+  test('is due of tokens in the clear beyond loopback, where no proxy is named', () => {
+    const sections = `listen: { host: 0.0.0.0 }\nlimits: { handshakes: { perAddress: ${RATE} } }`;
+    expect(warnings(jwt(sections))).toEqual([
+      'listen.tls is null: tokens travel unencrypted to listen.host unless a proxy in front of it speaks TLS',
+    ]);
+  });
+
+  test('is due of ops beyond loopback', () => {
+    expect(warnings(jwt('ops: { host: 0.0.0.0 }'))).toEqual([
+      'ops.host is beyond loopback: whoever reaches it reads health and metrics, without authentication',
     ]);
   });
 });
