@@ -47,9 +47,9 @@ function beat(pongTimeout: number, clock: Clock, pulse: Pulse, rest: (sentAt: nu
     stop = clock.after(ms, () => look(due));
   };
   const look = (due: number) => {
-    const now = { now: clock.elapsed(), received: pulse.bytesRead() > before, taken: pulse.taken() !== taken };
+    const seen = { now: clock.elapsed(), received: pulse.bytesRead() > before, taken: pulse.taken() !== taken };
     taken = pulse.taken();
-    const verdict = judge(waiting, { due, ...now, backlog: pulse.backlog() > 0, paused: pulse.paused() }, pongTimeout);
+    const verdict = judge(waiting, { due, ...seen, backlog: pulse.backlog() > 0, paused: pulse.paused() }, pongTimeout);
     if (verdict === 'alive') return rest(sentAt);
     if (verdict === 'lost') return pulse.lost();
     waiting = verdict.waiting;

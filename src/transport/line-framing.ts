@@ -34,6 +34,7 @@ export interface LineReader {
   /** Takes effect before the next line, also inside a chunk. Chunks pushed meanwhile are held: pause the source too. */
   pause(): void;
   resume(): void;
+  readonly paused: boolean;
 }
 
 export function lineReader(options: LineReaderOptions): LineReader {
@@ -104,6 +105,9 @@ export function lineReader(options: LineReaderOptions): LineReader {
     resume() {
       paused = false;
       drain();
+    },
+    get paused() {
+      return paused;
     },
   };
 }

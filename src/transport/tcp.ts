@@ -76,7 +76,6 @@ export function acceptTcp(socket: Socket, limits: TcpLimits, deps: BindingDeps, 
 
 function wireOver(socket: Socket, reader: LineReader): Wire {
   const batch = batchedWrites(socket);
-  let isPaused = false;
   return {
     buffered: () => socket.writableLength,
     untaken: () => untaken(socket),
@@ -90,15 +89,13 @@ function wireOver(socket: Socket, reader: LineReader): Wire {
     end: () => socket.end(),
     terminate: () => socket.destroy(),
     pause() {
-      isPaused = true;
       reader.pause();
       socket.pause();
     },
     // What was read before may pause it anew.
     resume() {
-      isPaused = false;
       reader.resume();
-      if (!isPaused) socket.resume();
+      if (!reader.paused) socket.resume();
     },
   };
 }

@@ -19,13 +19,9 @@ export function taken(stream: Socket): number {
 
 /** TLS encrypts at once; what the peer has not taken waits in the socket below it. */
 function queues(stream: Writable): number | undefined {
-  const handle = handleOf(stream);
+  const handle = memberOf(stream, '_handle');
   const own = queueOf(handle);
   return own === undefined ? undefined : own + (queueOf(memberOf(handle, '_parent')) ?? 0);
-}
-
-function handleOf(stream: Writable): unknown {
-  return memberOf(stream, '_handle');
 }
 
 function queueOf(handle: unknown): number | undefined {

@@ -1,6 +1,6 @@
 import type { Clock } from '../ports/clock.ts';
 import { type Place, Places } from './places.ts';
-import { idlest, type Need, type Spare } from './spares.ts';
+import { idlest, type Spare } from './spares.ts';
 import { Starts } from './starts.ts';
 
 export interface ChildLimits {
@@ -37,9 +37,8 @@ export class Children {
 
   /** A place among those of this principal. Undefined when none can be had in time, or the signal aborts first. */
   takeOwn(principal: string, signal: AbortSignal): Promise<Place | undefined> {
-    const known = this.principals.get(principal);
-    const own = known ?? this.placesOf(principal);
-    if (known === undefined) this.principals.set(principal, own);
+    const own = this.principals.get(principal) ?? this.placesOf(principal);
+    this.principals.set(principal, own);
     return own.take(principal, signal);
   }
 
@@ -59,7 +58,7 @@ export class Children {
       limit: this.limits.childrenPerPrincipal,
       clock: this.clock,
       taken: (count) => count === 0 && this.principals.delete(principal),
-      spare: (need: Need) => idlest(this.spares().filter(ofPrincipal), need),
+      spare: (need) => idlest(this.spares().filter(ofPrincipal), need),
     });
   }
 

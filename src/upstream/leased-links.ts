@@ -4,6 +4,7 @@ import type { Log } from '../ports/log.ts';
 import type { ListKind } from '../ports/meter.ts';
 import { EVERY_CAPABILITY } from '../protocol/capabilities.ts';
 import { Fault, METHOD_NOT_FOUND, type WireError } from '../protocol/errors.ts';
+import { Endings } from './endings.ts';
 import type { Openings } from './openings.ts';
 import type { Spare } from './spares.ts';
 import type { Users } from './users.ts';
@@ -44,7 +45,7 @@ export class LeasedLinks {
   private readonly deps: LeasedLinksDeps;
   private readonly sessions = new Map<string, Set<Leased>>();
   /** Links on their way in or out. */
-  private readonly endings = new Set<Promise<void>>();
+  private readonly endings = new Endings();
 
   constructor(deps: LeasedLinksDeps) {
     this.deps = deps;
@@ -74,8 +75,7 @@ export class LeasedLinks {
   /** Resolves when nothing is left, also of links whose session was released before. */
   async close(): Promise<void> {
     for (const session of [...this.sessions.keys()]) this.release(session);
-    // The end of an opening may be the beginning of a close.
-    while (this.endings.size > 0) await Promise.all(this.endings);
+    await this.endings.over();
   }
 
   private async open(leased: Leased, user: LinkUser): Promise<Link> {
@@ -90,7 +90,7 @@ export class LeasedLinks {
         signal: ending.signal,
       };
       const opening = openings.link(wanted);
-      this.awaited(opening.then(nothing, nothing));
+      this.endings.add(opening);
       const link = await opening;
       if (!ending.signal.aborted) {
         leased.link = link;
@@ -184,13 +184,6 @@ export class LeasedLinks {
   }
 
   private closing(link: Link): void {
-    this.awaited(this.deps.openings.close(link).catch(nothing));
-  }
-
-  private awaited(end: Promise<void>): void {
-    const ending = end.finally(() => this.endings.delete(ending));
-    this.endings.add(ending);
+    this.endings.add(this.deps.openings.close(link));
   }
 }
-
-function nothing(): void {}

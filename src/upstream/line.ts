@@ -95,8 +95,11 @@ export class LinkLine implements Line {
     return this.channel?.forget !== undefined;
   }
 
-  send(text: string): boolean {
-    return this.hand(text);
+  /** False where it was not taken. */
+  send(text: string, id?: number, about?: About): boolean {
+    const isTaken = this.channel?.send(text, id, about) === true;
+    if (this.backlog > SMALL) this.deps.growing?.();
+    return isTaken;
   }
 
   say(text: string): void {
@@ -105,7 +108,7 @@ export class LinkLine implements Line {
 
   transmit(id: number, text: string, about: About): void {
     const isOpen = this.state === 'opening' || this.state === 'live';
-    if (isOpen && this.hand(text, id, about)) return;
+    if (isOpen && this.send(text, id, about)) return;
     queueMicrotask(() => this.pending.take(id)?.failed(new Fault('upstream_closed', { cause: this.cause }), true));
   }
 
@@ -129,13 +132,6 @@ export class LinkLine implements Line {
   fail(cause: Error): void {
     this.cause ??= cause;
     this.deps.fail(cause);
-  }
-
-  /** False where it was not taken. */
-  private hand(text: string, id?: number, about?: About): boolean {
-    const isTaken = this.channel?.send(text, id, about) === true;
-    if (this.backlog > SMALL) this.deps.growing?.();
-    return isTaken;
   }
 
   private own(method: string, params: string | undefined, limits: DeadlineLimits, settled: Settled): number {
@@ -162,7 +158,7 @@ export class LinkLine implements Line {
       notification === undefined
         ? notificationText('notifications/cancelled', `{"requestId":${id}}`)
         : rewriteNotification(notification, { requestId: id });
-    this.hand(text);
+    this.send(text);
     this.channel?.forget?.(id, lingerMs);
   }
 }

@@ -4,6 +4,7 @@ import type { Log } from '../ports/log.ts';
 import type { ListKind } from '../ports/meter.ts';
 import { Fault } from '../protocol/errors.ts';
 import { backoff } from './backoff.ts';
+import { Endings } from './endings.ts';
 import { askOnceMore } from './once-more.ts';
 import type { Openings } from './openings.ts';
 import { restoreEach } from './restoring.ts';
@@ -31,7 +32,7 @@ export class SessionLinks {
   /** The log level each session asked for, across its links. */
   private readonly levels = new Map<string, string>();
   /** Links on their way out. */
-  private readonly endings = new Set<Promise<void>>();
+  private readonly endings = new Endings();
 
   constructor(deps: SessionLinksDeps) {
     this.deps = deps;
@@ -95,8 +96,7 @@ export class SessionLinks {
   /** Resolves when nothing is left, also of links whose session was released before. */
   async close(): Promise<void> {
     for (const use of this.uses.values()) this.end(use);
-    // The end of an opening may be the beginning of a close.
-    while (this.endings.size > 0) await Promise.all(this.endings);
+    await this.endings.over();
   }
 
   /** None for a session that was released. */
@@ -228,18 +228,11 @@ export class SessionLinks {
     use.ending.abort(new Error('the session has ended'));
     this.uses.delete(use.user.session);
     const { link } = use;
-    if (link instanceof Promise) this.awaited(link.then(nothing, nothing));
+    if (link instanceof Promise) this.endings.add(link);
     else if (link !== undefined) this.closing(link);
   }
 
   private closing(link: Link): void {
-    this.awaited(this.deps.openings.close(link).catch(nothing));
-  }
-
-  private awaited(end: Promise<void>): void {
-    const ending = end.finally(() => this.endings.delete(ending));
-    this.endings.add(ending);
+    this.endings.add(this.deps.openings.close(link));
   }
 }
-
-function nothing(): void {}

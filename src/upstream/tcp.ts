@@ -69,7 +69,6 @@ class TcpChannel implements Channel {
   readonly #over: Promise<void>;
   #cause: Error | undefined;
   #closing = false;
-  #paused = false;
 
   constructor(socket: Socket, maxMessage: number, receiver: Receiver, deps: TcpUpstreamDeps) {
     const log = deps.log.child({ upstream: deps.upstream });
@@ -108,16 +107,14 @@ class TcpChannel implements Channel {
 
   pause(): void {
     if (this.#closing) return;
-    this.#paused = true;
     this.#reader.pause();
     this.#socket.pause();
   }
 
   /** What was read before may pause it anew. */
   resume(): void {
-    this.#paused = false;
     this.#reader.resume();
-    if (!this.#paused) this.#socket.resume();
+    if (!this.#reader.paused) this.#socket.resume();
   }
 
   async close(): Promise<void> {
