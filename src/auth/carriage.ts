@@ -10,7 +10,7 @@ export interface UpgradeCarriers {
   readonly query: string;
 }
 
-/** `problem` is a fixed text for a 400; it never holds anything the caller sent. */
+/** `problem` is a fixed text; it never holds anything the caller sent. */
 export type Carriage =
   | { readonly token: string }
   /** As it came; whether it is one is not judged here. */

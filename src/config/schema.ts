@@ -156,7 +156,6 @@ export interface Config extends Parsed {
 }
 
 export type Limits = Config['limits'];
-export type Timing = Config['timing'];
 export type { AudienceRule, AuthConfig, ClaimPath, IssuerConfig, JwtAuth } from './schema-auth.ts';
 export type { KeySource } from './schema-keys.ts';
 export { isLoopback } from './schema-loopback.ts';

@@ -53,9 +53,12 @@ export function ticketRedemption(tickets: Tickets, resource: ResourceOptions, me
   return async (ticket, origin) => {
     try {
       const identity = await tickets.spend(ticket, origin);
-      judged(identity === undefined ? 'refused' : 'accepted', identity === undefined ? 'ticket' : '');
-      if (identity !== undefined) return { identity };
-      return { refused: 'invalid_ticket', challenge: invalidTicketChallenge(resource) };
+      if (identity === undefined) {
+        judged('refused', 'ticket');
+        return { refused: 'invalid_ticket', challenge: invalidTicketChallenge(resource) };
+      }
+      judged('accepted');
+      return { identity };
     } catch (error) {
       judged('unavailable');
       return { refused: 'tickets', ...because(error instanceof Error ? error : undefined) };

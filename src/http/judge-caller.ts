@@ -62,7 +62,7 @@ export function turnedAway(
 export function factsOf({ raw }: FastifyRequest): UpgradeFacts {
   const { headers, headersDistinct, url = '' } = raw;
   const query = url.includes('?') ? url.slice(url.indexOf('?')) : '';
-  return { headers, headersDistinct, authorization: headersDistinct.authorization, query };
+  return { headers, headersDistinct, query };
 }
 
 /** The whole verdict on an upgrade, cheapest question first, so that nothing costly is done for one that is refused anyway. */

@@ -1,5 +1,5 @@
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
-import { type CarriageProblem, carriedToken } from '../auth/carriage.ts';
+import { carriedToken } from '../auth/carriage.ts';
 import { hostAllowed, originAllowed } from '../policy/origin.ts';
 import { chooseSubprotocol, offeredSubprotocols, offersEachOnce } from '../protocol/subprotocol.ts';
 import { isHandshake } from '../protocol/websocket-handshake.ts';
@@ -10,8 +10,6 @@ export type Said = Pick<IncomingMessage, 'headers' | 'headersDistinct'>;
 
 /** What an upgrade says before anything is verified. */
 export interface UpgradeFacts extends Said {
-  /** All Authorization headers: Node keeps only the first in `headers`. */
-  readonly authorization: readonly string[] | undefined;
   readonly query: string;
 }
 
@@ -25,19 +23,21 @@ export interface UpgradeRules {
 /** What says who is calling. The token is null where there is none, or none is asked for. */
 export type Carried = { readonly token: null } | { readonly token: string } | { readonly ticket: string };
 
-export type UpgradeJudgement = Carried | { readonly refused: RefusalReason; readonly text?: CarriageProblem };
+export type UpgradeJudgement = Carried | { readonly refused: RefusalReason };
 
 /** The part of the verdict that needs no key and no waiting, in the order of the design: headers, Host, Origin, subprotocol, token. What passes is answered 101 unless its caller is refused: a ticket is spent behind it. */
 export function judgeUpgrade(facts: UpgradeFacts, rules: UpgradeRules): UpgradeJudgement {
-  const { headers, authorization, query } = facts;
+  const { headers, headersDistinct, query } = facts;
   if (!isHandshake(headers)) return { refused: 'websocket' };
   const place = judgePlace(facts, rules);
   if (place !== undefined) return { refused: place };
   const offers = headers['sec-websocket-protocol'];
   const subprotocols = offeredSubprotocols(offers);
   if (!offersEachOnce(offers) || 'refuse' in chooseSubprotocol(subprotocols)) return { refused: 'subprotocol' };
+  // All Authorization headers: Node keeps only the first in `headers`.
+  const { authorization } = headersDistinct;
   const carriage = carriedToken({ authorization, subprotocols, query });
-  if ('problem' in carriage) return { refused: 'token_carriage', text: carriage.problem };
+  if ('problem' in carriage) return { refused: 'token_carriage' };
   return rules.anonymous || 'none' in carriage ? { token: null } : carriage;
 }
 

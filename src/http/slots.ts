@@ -36,11 +36,9 @@ export class Slots {
   /** Why there is no slot for anybody at this address. */
   fullFor(address: string): RefusalReason | undefined {
     const { connections, connectionsPerAddress } = this.limits;
-    const place = addressKey(address);
-    const atPlace = connectionsPerAddress === null || place === '' ? 0 : this.byAddress.of(place);
     if (this.total >= connections) return 'connections';
-    const isFull = connectionsPerAddress !== null && atPlace >= connectionsPerAddress;
-    return isFull ? 'connections_per_address' : undefined;
+    if (connectionsPerAddress === null || address === '') return undefined;
+    return this.byAddress.of(addressKey(address)) >= connectionsPerAddress ? 'connections_per_address' : undefined;
   }
 
   private add(by: 1 | -1, principal: string, place: string): void {

@@ -74,8 +74,8 @@ function recordTicketRefusal(verdict: Refused, arrival: Arrival, deps: TicketDep
 }
 
 async function issue(request: FastifyRequest, jwt: JwtParts, { pending }: TicketDeps): Promise<Answer> {
-  const { headers, authorization, query } = factsOf(request);
-  const carriage = carriedToken({ authorization, subprotocols: [], query });
+  const { headers, headersDistinct, query } = factsOf(request);
+  const carriage = carriedToken({ authorization: headersDistinct.authorization, subprotocols: [], query });
   if ('none' in carriage) return noTokenRefusal(jwt.resource);
   if (!('token' in carriage)) return { refused: 'token_carriage' };
   pending.enter();

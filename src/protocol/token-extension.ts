@@ -13,6 +13,11 @@ export function declaresToken(capabilities: unknown): boolean {
   return members.some((member) => isObject(member) && isObject(member[TOKEN_EXTENSION]));
 }
 
+/** Whether the JSON text of capabilities may declare it, for one who is asked often: false is sure, whatever is escaped is to be read. */
+export function mayNameToken(text: string): boolean {
+  return text.includes(TOKEN_EXTENSION) || text.includes('\\');
+}
+
 /** `expiresAt` is a date as ISO 8601 has it, in UTC. */
 export function tokenExpiring(expiresAt: string, expiresInMs: number): string {
   return notificationText(TOKEN_EXPIRING, JSON.stringify({ expiresAt, expiresInMs }));

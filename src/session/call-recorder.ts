@@ -129,9 +129,9 @@ export class CallRecorder {
       return log.info('token_renewed', fields);
     }
     const reason = renewed.outcome === 'refused' ? renewed.reason : 'keys_unavailable';
-    const because = renewed.cause === undefined ? {} : { cause: renewed.cause.message };
+    const below = renewed.cause === undefined ? {} : { cause: renewed.cause.message };
     audit.record({ ...event, decision: 'deny', reason });
-    log.info('token_not_renewed', { ...fields, reason, ...because });
+    log.info('token_not_renewed', { ...fields, reason, ...below });
   }
 
   /** In deciding a request, whether it was allowed or not. */

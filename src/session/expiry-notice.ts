@@ -2,7 +2,7 @@ import type { Clock } from '../ports/clock.ts';
 import type { FrameKind } from '../ports/connection.ts';
 import { decoded, field, type Request } from '../protocol/envelope.ts';
 import { CAPABILITIES_KEY } from '../protocol/modern.ts';
-import { declaresToken, tokenExpiring } from '../protocol/token-extension.ts';
+import { declaresToken, mayNameToken, tokenExpiring } from '../protocol/token-extension.ts';
 import type { Authority } from './authority.ts';
 
 export interface ExpiryNoticeDeps {
@@ -31,7 +31,7 @@ export class ExpiryNotice {
   declaresIn({ text, meta }: Request): void {
     if (this.declared || !this.deps.authority.isRenewable) return;
     const capabilities = field(meta, CAPABILITIES_KEY);
-    if (capabilities === undefined || capabilities.end - capabilities.start === '{}'.length) return;
+    if (capabilities === undefined || !mayNameToken(text.slice(capabilities.start, capabilities.end))) return;
     this.declared = declaresToken(decoded(text, capabilities));
     this.open();
   }

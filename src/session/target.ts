@@ -18,17 +18,17 @@ export interface Target {
   readonly mirrors?: Mirrors;
   readonly rule: string;
   /** Rules that could not be asked on the way. */
-  readonly failed?: readonly FailedRule[];
+  readonly failed?: readonly FailedRule[] | undefined;
   /** What was asked of policy. */
   readonly subject: Subject;
 }
 
-/** Why not. `asked` is what the audit says; the wire cannot tell denied from unknown. */
+/** Why not. `denied` is for the recorder alone: the wire cannot tell denied from unknown. */
 export interface Refusal {
   readonly error: WireError;
   readonly denied: boolean;
   readonly rule: string;
-  readonly failed?: readonly FailedRule[];
+  readonly failed?: readonly FailedRule[] | undefined;
   readonly upstream: string | undefined;
 }
 
@@ -72,7 +72,7 @@ export function vendorTarget(request: Request, vendor: VendorMethods, grants: Gr
   const decision = grants.decide(subject);
   if (decision.effect !== 'allow') return denied(NOT_FOUND, decision, upstream);
   const misfit = metaProblem(request);
-  return misfit === undefined ? { upstream, ...decidedBy(decision), subject } : invalid(misfit);
+  return misfit === undefined ? { upstream, rule: decision.rule, failed: decision.failed, subject } : invalid(misfit);
 }
 
 /** A method that belongs to a capability nobody in view has is no method (MCP 2025-11-25, Capability Negotiation). */
@@ -92,7 +92,7 @@ function named(request: Request, kind: 'tools' | 'prompts', judge: Judge, holder
   const subject: Subject = { kind, upstream, name: original, ...argumentsText(request) };
   const decision = judge.grants.decide(subject);
   if (decision.effect !== 'allow') return denied(unknown, decision, upstream);
-  const target = { upstream, name: original, ...decidedBy(decision), subject };
+  const target = { upstream, name: original, rule: decision.rule, failed: decision.failed, subject };
   const mirrors = kind === 'tools' ? judge.snapshot.mirrorsOf(upstream, original) : undefined;
   return mirrors === undefined ? target : { ...target, mirrors };
 }
@@ -104,14 +104,10 @@ function resource(request: Request, judge: Judge): Target | Refusal {
 
 /** The upstream that owns `uri`, if this principal may have it. Denied and not found are one answer. */
 export function ownedResource(uri: string, { snapshot, grants }: Pick<Judge, 'snapshot' | 'grants'>): Target | Refusal {
-  const missing = { code: RESOURCE_NOT_FOUND, message: 'Resource not found', data: { uri } };
   const upstream = snapshot.ownerOf(uri);
-  if (upstream === undefined) return refusal(missing);
-  const subject: Subject = { kind: 'resources', upstream, name: uri };
-  const decision = grants.decide(subject);
-  return decision.effect === 'allow'
-    ? { upstream, uri, ...decidedBy(decision), subject }
-    : denied(missing, decision, upstream);
+  return upstream === undefined
+    ? refusal(missing(uri))
+    : judgedResource({ kind: 'resources', upstream, name: uri }, grants);
 }
 
 function completion(request: Request, judge: Judge): Target | Refusal {
@@ -126,12 +122,18 @@ function completion(request: Request, judge: Judge): Target | Refusal {
 function ownedTemplate(uri: string, judge: Judge): Target | Refusal {
   const upstream = judge.snapshot.templateOwner(uri);
   if (upstream === undefined) return ownedResource(uri, judge);
-  const subject: Subject = { kind: 'resources', upstream, name: uri, template: true };
-  const decision = judge.grants.decide(subject);
-  const missing = { code: RESOURCE_NOT_FOUND, message: 'Resource not found', data: { uri } };
-  return decision.effect === 'allow'
-    ? { upstream, uri, ...decidedBy(decision), subject }
-    : denied(missing, decision, upstream);
+  return judgedResource({ kind: 'resources', upstream, name: uri, template: true }, judge.grants);
+}
+
+function judgedResource(subject: Subject, grants: Grants): Target | Refusal {
+  const { upstream, name: uri } = subject;
+  const decision = grants.decide(subject);
+  if (decision.effect !== 'allow') return denied(missing(uri), decision, upstream);
+  return { upstream, uri, rule: decision.rule, failed: decision.failed, subject };
+}
+
+function missing(uri: string): WireError {
+  return { code: RESOURCE_NOT_FOUND, message: 'Resource not found', data: { uri } };
 }
 
 /** A token the gateway cannot read is one it could not replace: the upstream must never see it (MCP 2025-11-25, Progress). */
@@ -164,10 +166,6 @@ function refusal(error: WireError, rule = 'unknown'): Refusal {
   return { error, denied: false, rule, upstream: undefined };
 }
 
-function denied(error: WireError, decision: Decision, upstream: string): Refusal {
-  return { error, denied: true, ...decidedBy(decision), upstream };
-}
-
-function decidedBy({ rule, failed }: Decision): Pick<Target, 'rule' | 'failed'> {
-  return failed === undefined ? { rule } : { rule, failed };
+function denied(error: WireError, { rule, failed }: Decision, upstream: string): Refusal {
+  return { error, denied: true, rule, failed, upstream };
 }
