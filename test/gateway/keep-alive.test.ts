@@ -25,7 +25,8 @@ test('a peer that reads a large answer for longer than a pong may take stays', a
     longest = Math.max(longest, performance.now() - lastPing);
     lastPing = performance.now();
   });
-  // Reads in sips, a megabyte and then nothing for a while, but for what the system has taken when the ping leaves.
+  // Reads in sips, a megabyte and then nothing for a while, but for what the system has taken when the ping leaves. The pause
+  // is how slow this peer is, not a wait for something to happen.
   let [read, sips] = [stream.bytesRead, 14];
   stream.on('data', () => {
     if (sips === 0 || stream.bytesRead - read < MIB) return;

@@ -19,7 +19,7 @@ async function waiting(gateway: TestGateway): Promise<number> {
 }
 
 /** Reads nothing from now on, and calls for far more than its outbox and the system's buffers hold. */
-function sleep(client: RawClient): void {
+function stopReading(client: RawClient): void {
   client.socket.pause();
   for (let id = 1; id <= CALLS; id += 1) client.send(toolCall(id, 'up__big', { bytes: MIB }));
 }
@@ -61,7 +61,7 @@ async function story(upstream: object): Promise<void> {
   const clock = fakeClock();
   const gateway = await startGateway({ limits: LIMITS, mcpServers: { up: { ...upstream, timeout: '5s' } } }, clock);
   const [client, other] = [await openRaw(gateway.url), await openRaw(gateway.url)];
-  sleep(client);
+  stopReading(client);
   await expect.poll(() => waiting(gateway), PATIENT).toBeGreaterThan(MIB);
   for (let round = 0; round < 50; round += 1) await other.barrier();
   expect(await waiting(gateway)).toBeLessThan(2.1 * MIB);
@@ -104,7 +104,7 @@ test('a reader that takes nothing for its time is closed 4430 and cut off', asyn
   const upstream = stdioUpstream('plain.mjs', [record.path]);
   const gateway = await startGateway({ limits: LIMITS, mcpServers: { up: upstream } }, clock);
   const [client, other] = [await openRaw(gateway.url), await openRaw(gateway.url)];
-  sleep(client);
+  stopReading(client);
   await expect.poll(() => waiting(gateway), PATIENT).toBeGreaterThan(MIB);
   for (let round = 0; round < 50; round += 1) await other.barrier();
   // What the system took until here counts as drained.

@@ -128,7 +128,7 @@ function sendBroken({ known }: SecretGateway, one: Talk): void {
     `{"jsonrpc":"2.0","id":"i2","method":"tools/call","params":{"name":"up__run","arguments":{"a":1,"a":"${secret()}"}}}`,
   );
   one.send(request('i3', 'tools/call', { name: 'up__run', arguments: {}, _meta: secret() }));
-  one.send(request('i4', `secret/${'method'}`, { secret: secret() }));
+  one.send(request('i4', 'secret/method', { secret: secret() }));
   one.send(`{"jsonrpc":"2.0","id":"i5","method":"tools/call","params":{"name":"${secret()}`);
   one.send(`["${secret()}"]`);
   one.send({ jsonrpc: '2.0', id: 'nobody asked', result: { secret: secret() } });

@@ -1,13 +1,12 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
-import { once } from 'node:events';
-import { createServer } from 'node:net';
 import { createInterface } from 'node:readline';
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js';
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
 import { runCli, type Serving, startServing } from './cli.ts';
+import { freePort } from './free-port.ts';
 
 const EVERY = {
   elicitation: { form: {}, url: {} },
@@ -72,21 +71,11 @@ function stdio(script: string, argument: string): StdioClientTransport {
   return new StdioClientTransport({ command: process.execPath, args: [script, argument], stderr: 'ignore' });
 }
 
-/** Connects a client that, as the gateway does towards its upstreams, declares no capabilities. */
 /** Declares all it might be asked, as the link does from which the gateway lists: some servers offer tools to such clients only. */
 export async function connected(transport: Transport): Promise<Client> {
   const client = new Client({ name: 'three-servers', version: '1.0.0' }, { capabilities: EVERY });
   await client.connect(transport);
   return client;
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const address = server.address();
-  server.close();
-  if (typeof address !== 'object' || address === null) throw new Error('no port');
-  return address.port;
 }
 
 async function untilReady(url: string): Promise<void> {

@@ -13,9 +13,12 @@ export interface TokenGatewayOptions {
   readonly audit?: unknown;
 }
 
+/** When the clock of a token gateway begins. */
+const BEGAN = Date.UTC(2030, 0, 1);
+
 /** A gateway in `jwt` mode whose time passes by `clock.advance` alone: long waits end no socket, and close no idle connection. */
 export async function tokenGateway({ auth, limits, ...config }: TokenGatewayOptions = {}) {
-  const clock = fakeClock();
+  const clock = fakeClock(BEGAN);
   const issuer = await makeIssuer();
   const gateway = await startGateway(
     {
@@ -58,9 +61,6 @@ export async function tokenGateway({ auth, limits, ...config }: TokenGatewayOpti
 export function refresh(id: string | number, token: unknown) {
   return { jsonrpc: '2.0', id, method: 'ws-gateway/refreshToken', params: { token } };
 }
-
-/** When the clock of a token gateway began. */
-export const BEGAN = Date.UTC(2030, 0, 1);
 
 /** The time so many seconds after that, as the gateway writes it. */
 export function secondsAfter(seconds: number): string {

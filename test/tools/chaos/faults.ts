@@ -98,7 +98,7 @@ export class Chaos {
     if (!isShort && ends.some(({ kind }) => kind === 'lost')) {
       this.givenUp += 1;
       await this.gone(caller, 'stalled reader', [4430, 1006]);
-    }
+    } else this.wrong.push(...caller.violations);
     caller.close();
   }
 

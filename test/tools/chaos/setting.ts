@@ -29,8 +29,13 @@ export async function openSetting(): Promise<Setting> {
   });
   const [own, pool] = web.map(({ url }) => url);
   const limits = {
-    ...{ outbox: '256KiB', slowReader: '1s', requestsPerSecond: null, connectionsPerPrincipal: 200 },
-    ...{ children: 200, childrenPerPrincipal: 100, childStartsPerSecond: 50 },
+    outbox: '256KiB',
+    slowReader: '1s',
+    requestsPerSecond: null,
+    connectionsPerPrincipal: 200,
+    children: 200,
+    childrenPerPrincipal: 100,
+    childStartsPerSecond: 50,
   };
   return {
     config: {

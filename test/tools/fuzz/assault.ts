@@ -93,9 +93,7 @@ export class Assailant {
   private async converse(tokens: Tokens, seed: string, trace: (line: string) => void): Promise<string[]> {
     const { door, part } = this;
     const socket =
-      part.rules.framing === 'lines'
-        ? await openLines(door.tcpPort)
-        : await openWebSocket(door.port, part.anonymous ? undefined : tokens.good);
+      part.rules.framing === 'lines' ? await openLines(door.tcpPort) : await openWebSocket(door.port, tokens.good);
     const conversation = new Conversation(socket, seed, part.rules, this.tally, trace);
     const sent = await conversation.run();
     this.sent += sent;

@@ -4,7 +4,7 @@ import { type Id, idField, type Message, readMessage, type Unreadable } from '..
 const DEPTH = 4000;
 
 /** Whether the session takes batches; `unknown` where nobody can say what it has negotiated. */
-export type Batching = 'yes' | 'no' | 'unknown';
+type Batching = 'yes' | 'no' | 'unknown';
 
 interface Entry {
   sent: number;

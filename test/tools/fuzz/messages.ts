@@ -6,7 +6,7 @@ export type ClientEra = 'handshake' | 'modern';
 /** Upstreams a mutant may name. `hidden` is denied to everybody. */
 export const KEYS = ['pipe', 'socket', 'modern', 'web', 'hidden'] as const;
 export const REVISIONS = ['2025-11-25', '2025-06-18', '2025-03-26', '2024-11-05', '2024-10-07'] as const;
-export const MODERN = '2026-07-28';
+const MODERN = '2026-07-28';
 
 const PREFIX = 'io.modelcontextprotocol';
 const CAPABILITIES = { elicitation: {}, sampling: {}, roots: { listChanged: true } };

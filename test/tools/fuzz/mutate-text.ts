@@ -36,7 +36,7 @@ const NUMBERS = [
   '0x1',
 ];
 
-/** What may become of the text of a message, by name. Those of the first group keep valid JSON valid, mostly. */
+/** What may become of the text of a message, by name. Those down to `text inside` keep valid JSON valid, mostly. */
 export const TEXT_CHANGES: Readonly<Record<string, Change>> = {
   'white space': (text, random) => spliced(text, betweenTokens(text, random), 0, random.pick('\n', ...BREAKS)),
   'escaped key or text': (text, random) =>

@@ -61,7 +61,6 @@ export interface Part {
   readonly rules: Rules;
   /** Of its conversations, how many are upgrades. */
   readonly upgrades: number;
-  readonly anonymous: boolean;
 }
 
 const log = { level: 'info' };
@@ -73,7 +72,6 @@ export const PARTS: readonly Part[] = [
     config: { log, auth: AUTH, limits: RAISED, policy: POLICY },
     rules: { framing: 'websocket', closes: [], malformed: TOLERATED, drops: false },
     upgrades: 0.8,
-    anonymous: false,
   },
   {
     name: 'lines',
@@ -87,7 +85,6 @@ export const PARTS: readonly Part[] = [
     },
     rules: { framing: 'lines', closes: [], malformed: TOLERATED, drops: false },
     upgrades: 0,
-    anonymous: true,
   },
   {
     name: 'with limits as they are',
@@ -95,11 +92,10 @@ export const PARTS: readonly Part[] = [
     config: { log, auth: AUTH, policy: POLICY, limits: { maxMessage: '512KiB' } },
     rules: { framing: 'websocket', closes: [1013, 4400, 4429], malformed: Number.POSITIVE_INFINITY, drops: true },
     upgrades: 0.5,
-    anonymous: false,
   },
 ];
 
 export function doorOf(part: Part, { port, tcpPort }: { readonly port: number; readonly tcpPort: number }): Door {
   const tokens = (sub: string) => signToken({ sub });
-  return { port, tcpPort, ...(part.anonymous ? {} : { tokens }) };
+  return { port, tcpPort, ...(part.rules.framing === 'lines' ? {} : { tokens }) };
 }

@@ -87,7 +87,13 @@ async function fuzzPart(part: Part, count: number): Promise<PartResult> {
   const { ended } = gateway;
   await gateway.stop();
   return {
-    ...{ part, tally: assailant.tally, faults: assailant.faults, complaints: gateway.complaints, ended, calls, wrong },
+    part,
+    tally: assailant.tally,
+    faults: assailant.faults,
+    complaints: gateway.complaints,
+    ended,
+    calls,
+    wrong,
     gauges: { before, middle: middle.gauges, after: after.gauges },
     held: { before: atStart, middle: middle.held, after: after.held },
     seconds: (performance.now() - startedAt) / 1000,

@@ -99,9 +99,14 @@ export class RawCaller implements Caller {
 }
 
 function endOf({ result, error }: Readonly<Record<string, unknown>>): CallEnd {
-  if (typeof error !== 'object' || error === null) return { kind: 'text', text: textOf(result) };
-  const data = 'data' in error && typeof error.data === 'object' && error.data !== null ? error.data : {};
-  const code = 'code' in error ? String(error.code) : '';
+  return error === undefined ? { kind: 'text', text: textOf(result) } : failure(error);
+}
+
+/** What an error is told by: the reason in its data, else its code, else its own text. */
+export function failure(error: unknown): CallEnd {
+  const fields = typeof error === 'object' && error !== null ? error : {};
+  const data = 'data' in fields && typeof fields.data === 'object' && fields.data !== null ? fields.data : {};
+  const code = 'code' in fields ? String(fields.code) : String(error);
   return { kind: 'error', reason: 'reason' in data ? String(data.reason) : code };
 }
 

@@ -18,13 +18,11 @@ const PATIENCE = 30_000;
 const CLOSING = { headers: { connection: 'close' } };
 
 /** What must be as it was before once every socket is closed. */
-export const GAUGES = ['connections', 'inflight_requests', 'outbox_bytes', 'links', 'children'] as const;
+const GAUGES = ['connections', 'inflight_requests', 'outbox_bytes', 'links', 'children'] as const;
 export type Gauges = Readonly<Record<(typeof GAUGES)[number], number>>;
 
 /** `serve` of the built gateway in a process of its own, with its log read. */
 export class GatewayProcess {
-  /** Lines of the log by event. */
-  readonly events = new Map<string, number>();
   /** Lines nobody wants to see: of level error, not JSON, or of a peer's standard error. */
   readonly complaints: string[] = [];
   port = 0;
@@ -135,7 +133,6 @@ export class GatewayProcess {
     if (!line.startsWith('{')) return void this.complaints.push(line);
     const entry: Record<string, unknown> = JSON.parse(line);
     const event = String(entry.event);
-    this.events.set(event, (this.events.get(event) ?? 0) + 1);
     if (event === 'listening') this.listens(entry);
     if (event === 'tcp_listening') this.tcpPort = Number(entry.port);
     if (entry.level === 'error' || event === 'upstream_stderr') this.complaints.push(line);

@@ -1,7 +1,7 @@
 import { Client as Client2 } from '@modelcontextprotocol/client';
 import { Client as Client1 } from '@modelcontextprotocol/sdk/client/index.js';
 import { WebSocketClientTransport } from '../../../src/client/index.ts';
-import { type CallEnd, type Caller, type CallerEra, textOf } from './caller.ts';
+import { type Caller, type CallerEra, failure, textOf } from './caller.ts';
 
 const INFO = { name: 'trial', version: '1' };
 const TIMEOUT = { timeout: 60_000 };
@@ -39,14 +39,5 @@ function caller(transport: WebSocketClientTransport, call: Call, close: () => Pr
       }
     },
     close,
-  };
-}
-
-function failure(error: unknown): CallEnd {
-  const fields = typeof error === 'object' && error !== null ? error : {};
-  const data = 'data' in fields && typeof fields.data === 'object' && fields.data !== null ? fields.data : {};
-  return {
-    kind: 'error',
-    reason: 'reason' in data ? String(data.reason) : 'code' in fields ? String(fields.code) : String(error),
   };
 }

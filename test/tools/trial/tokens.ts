@@ -1,21 +1,20 @@
 import { SignJWT } from 'jose';
 
-export const SECRET = 'a secret of the trials, 32 bytes at least';
-export const ISSUER = 'trial';
+const SECRET = 'a secret of the trials, 32 bytes at least';
+const ISSUER = 'trial';
 export const RESOURCE = 'https://trial.example/mcp';
 
 export interface TokenParts {
   readonly sub: string;
-  readonly roles?: readonly string[];
   /** Seconds from now. */
   readonly life?: number;
   readonly secret?: string;
   readonly audience?: string;
 }
 
-export function signToken({ sub, roles = ['user'], life = 3600, secret = SECRET, audience = RESOURCE }: TokenParts) {
+export function signToken({ sub, life = 3600, secret = SECRET, audience = RESOURCE }: TokenParts) {
   const now = Math.floor(Date.now() / 1000);
-  return new SignJWT({ roles: [...roles] })
+  return new SignJWT({ roles: ['user'] })
     .setProtectedHeader({ alg: 'HS256' })
     .setIssuer(ISSUER)
     .setAudience(audience)
