@@ -9,7 +9,8 @@ import { connectRaw, type RawClient } from '../support/raw-client.ts';
 
 const record = recordFile();
 const asking = stdioUpstream('asking.mjs', [record.path]);
-const gateway = fileGateway({ mcpServers: { a: asking } });
+/** Without a rate: one of the tests sends again as fast as it is answered. */
+const gateway = fileGateway({ mcpServers: { a: asking }, limits: { requestsPerSecond: null } });
 
 const EVERYTHING = { elicitation: { form: {}, url: {} }, sampling: { tools: {} }, roots: {} };
 const ACCEPTED = { action: 'accept', content: { n: 7 } };
