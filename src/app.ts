@@ -1,6 +1,7 @@
 import { limitBuffers } from './app/buffers.ts';
 import { openDoor } from './app/door.ts';
 import { startTcp, upgradeOptions } from './app/listeners.ts';
+import { startNews } from './app/news.ts';
 import { policyOf, sessionGateway } from './app/sessions.ts';
 import type { Shared } from './app/shared.ts';
 import { acceptSockets } from './app/sockets.ts';
@@ -9,7 +10,7 @@ import { jwtVerifier } from './auth/jwt.ts';
 import { createTickets, TICKET_BOUNDS } from './auth/ticket.ts';
 import { MemoryStore } from './auth/ticket-store.ts';
 import type { Config } from './config/schema.ts';
-import { fanOut } from './fanout/changes.ts';
+import { MemoryBus } from './fanout/memory-bus.ts';
 import { certificateAuthentication } from './http/authenticate.ts';
 import { Drain } from './http/drain.ts';
 import { type Address, listen, type TcpAddress } from './http/listen.ts';
@@ -58,9 +59,10 @@ export async function startApp(options: AppOptions): Promise<App> {
     shared,
   );
   const buffers = limitBuffers(shared, () => upstreams.pool.backlogs());
-  const upstreams = wireUpstreams(shared, { ...options, growing: buffers.growing });
+  const bus = new MemoryBus(log);
+  const upstreams = wireUpstreams(shared, { ...options, bus, growing: buffers.growing });
   const registry = new SessionRegistry();
-  const stopFanOut = fanOut(upstreams.bus, () => registry.clients(), shared.meter, log);
+  const stopNews = startNews(shared, bus, registry);
   const verifier = config.auth.mode === 'jwt' ? jwtVerifier(config.auth, shared) : undefined;
   const gateway = sessionGateway(shared, { policy, upstreams, audit, verifier });
   const drain = new Drain({ sessions: registry, clock, timing: config.timing.drain });
@@ -85,11 +87,12 @@ export async function startApp(options: AppOptions): Promise<App> {
   });
   const release = async () => {
     tls?.close();
-    stopFanOut();
+    stopNews();
     buffers.close();
     door.close();
     gateway.rates.close();
     await upstreams.close();
+    await bus.close();
     await verifier?.close();
     await store.close();
     await audit.close();

@@ -1,7 +1,7 @@
 import { Catalogue } from '../catalogue/catalogue.ts';
 import { Keeper } from '../catalogue/keeper.ts';
 import { Readiness } from '../catalogue/readiness.ts';
-import { MemoryBus } from '../fanout/memory-bus.ts';
+import type { Bus, Change } from '../ports/bus.ts';
 import { upstreamOptions } from '../upstream/configured.ts';
 import { UpstreamPool } from '../upstream/pool.ts';
 import type { Shared } from './shared.ts';
@@ -13,6 +13,7 @@ export interface Surroundings {
 }
 
 export interface UpstreamsDeps extends Surroundings {
+  readonly bus: Bus;
   /** More waits for an upstream than is worth no thought. Called often. */
   readonly growing: () => void;
 }
@@ -20,15 +21,15 @@ export interface UpstreamsDeps extends Surroundings {
 export type Upstreams = ReturnType<typeof wireUpstreams>;
 
 /** The pool, and what is kept of the upstreams' lists. Nothing is connected before `pool.start()`. */
-export function wireUpstreams(shared: Shared, { environment, atExit, growing }: UpstreamsDeps) {
-  const { config, clock, log } = shared;
+export function wireUpstreams(shared: Shared, { environment, atExit, bus, growing }: UpstreamsDeps) {
+  const { config, clock } = shared;
   const catalogue = new Catalogue({ ...shared, upstreams: config.mcpServers, naming: config.naming });
   const readiness = new Readiness(config.mcpServers, clock);
-  const bus = new MemoryBus(log);
   const keeper = new Keeper({
     ...shared,
     upstreams: config.mcpServers,
     coalesceMs: config.timing.listChangeCoalesce,
+    random: Math.random,
     catalogue,
     readiness,
     bus,
@@ -36,11 +37,22 @@ export function wireUpstreams(shared: Shared, { environment, atExit, growing }: 
   });
   const options = upstreamOptions(config, { ...shared, environment, atExit });
   const pool = new UpstreamPool(options, { ...shared, growing, random: Math.random }, keeper);
+  const heed = (change: Change) => {
+    if (change.kind !== 'updated') keeper.hinted(change.upstream, [change.kind]);
+  };
+  const unsubscribe = bus.subscribe((change, origin) => origin === 'elsewhere' && heed(change));
+  const unwatch = bus.onMissed(() => keeper.missed());
+  /** What somebody outside says has changed: others are told, and this replica looks for itself. */
+  const announce = (change: Change) => {
+    bus.publish(change, change.kind === 'updated' ? 'everywhere' : 'elsewhere');
+    heed(change);
+  };
   const close = async () => {
+    unsubscribe();
+    unwatch();
     keeper.close();
     readiness.close();
     await pool.close();
-    await bus.close();
   };
-  return { catalogue, keeper, readiness, bus, pool, close };
+  return { catalogue, keeper, readiness, pool, announce, close };
 }

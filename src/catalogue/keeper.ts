@@ -1,11 +1,11 @@
-import type { Bus } from '../ports/bus.ts';
+import type { Bus, Reach } from '../ports/bus.ts';
 import type { Cancel, Clock } from '../ports/clock.ts';
 import type { Link } from '../ports/link.ts';
 import type { Log } from '../ports/log.ts';
 import type { ListKind, Meter } from '../ports/meter.ts';
 import type { Catalogue } from './catalogue.ts';
 import type { Readiness } from './readiness.ts';
-import { type Listing, Refresher } from './refresh.ts';
+import { type Listing, Refresher, type WalkCause } from './refresh.ts';
 import { walkUpstream } from './walk.ts';
 
 export interface KeeperUpstream {
@@ -16,6 +16,10 @@ export interface KeeperUpstream {
   readonly relist: number;
 }
 
+/** Replicas that all lost the same changes do not all list at once: each waits up to so many milliseconds, for each upstream anew. */
+const MISSED_JITTER_MS = 2_000;
+const KINDS: readonly ListKind[] = ['tools', 'resources', 'prompts'];
+
 export interface KeeperOptions {
   readonly upstreams: readonly KeeperUpstream[];
   readonly coalesceMs: number;
@@ -25,6 +29,8 @@ export interface KeeperOptions {
   /** The live link that holds an upstream's lists. */
   readonly catalogueLink: (upstream: string) => Link | undefined;
   readonly clock: Clock;
+  /** From 0 up to 1. */
+  readonly random: () => number;
   readonly meter: Meter;
   readonly log: Log;
 }
@@ -35,6 +41,9 @@ export class Keeper {
   private readonly upstreams: ReadonlyMap<string, KeeperUpstream>;
   private readonly refresher: Refresher;
   private readonly leaving = new Map<string, Cancel>();
+  /** Upstreams that have a listing to differ from. */
+  private readonly listed = new Set<string>();
+  private readonly missing = new Map<string, Cancel>();
 
   constructor(options: KeeperOptions) {
     this.options = options;
@@ -42,7 +51,7 @@ export class Keeper {
     this.refresher = new Refresher({
       ...options,
       walk: (upstream, kinds) => this.walk(upstream, kinds),
-      changed: (upstream, kinds) => this.publish(upstream, kinds),
+      changed: (upstream, kinds, cause) => this.changed(upstream, kinds, cause),
       relistMs: (upstream) => this.of(upstream).relist,
     });
     void options.readiness.firstAnswers(Number.POSITIVE_INFINITY).then(() => options.catalogue.settle());
@@ -66,7 +75,8 @@ export class Keeper {
     if (this.leaving.has(upstream)) return;
     const forget = () => {
       this.leaving.delete(upstream);
-      this.publish(upstream, this.options.catalogue.forget(upstream));
+      this.listed.delete(upstream);
+      this.publish(upstream, this.options.catalogue.forget(upstream), 'here');
     };
     this.leaving.set(upstream, this.options.clock.after(this.of(upstream).keepListed, forget));
   }
@@ -80,14 +90,33 @@ export class Keeper {
     this.refresher.heard(upstream, kind);
   }
 
+  /** Another replica, or somebody outside, knows that a list may have changed. */
+  hinted(upstream: string, kinds: readonly ListKind[] = KINDS): void {
+    if (this.upstreams.has(upstream)) this.refresher.hinted(upstream, kinds);
+  }
+
+  /** What others knew was lost: everything is listed anew, soon, but not at once. */
+  missed(): void {
+    const { clock, random } = this.options;
+    for (const upstream of this.upstreams.keys()) {
+      if (this.missing.has(upstream)) continue;
+      const relist = () => {
+        this.missing.delete(upstream);
+        this.hinted(upstream);
+      };
+      this.missing.set(upstream, clock.after(random() * MISSED_JITTER_MS, relist));
+    }
+  }
+
   updated(upstream: string, uri: string): void {
     this.options.bus.publish({ kind: 'updated', upstream, uri });
   }
 
   close(): void {
     this.refresher.close();
-    for (const cancel of this.leaving.values()) cancel();
+    for (const cancel of [...this.leaving.values(), ...this.missing.values()]) cancel();
     this.leaving.clear();
+    this.missing.clear();
   }
 
   private async walk(upstream: string, kinds: readonly ListKind[]): Promise<Listing> {
@@ -105,8 +134,15 @@ export class Keeper {
     return { part: { era, capabilities, instructions, lists: walked.lists }, failed: walked.failed };
   }
 
-  private publish(upstream: string, kinds: readonly ListKind[]): void {
-    for (const kind of kinds) this.options.bus.publish({ kind, upstream });
+  /** Others hear of what differs from an earlier listing, unless one of them knew it first: each lists for itself when it starts. */
+  private changed(upstream: string, kinds: readonly ListKind[], cause: WalkCause): void {
+    const isNews = this.listed.has(upstream) && cause === 'own';
+    this.listed.add(upstream);
+    this.publish(upstream, kinds, isNews ? 'everywhere' : 'here');
+  }
+
+  private publish(upstream: string, kinds: readonly ListKind[], reach: Reach): void {
+    for (const kind of kinds) this.options.bus.publish({ kind, upstream }, reach);
   }
 
   private of(upstream: string): KeeperUpstream {

@@ -12,12 +12,15 @@ export interface Listing {
   readonly failed: readonly ListKind[];
 }
 
+/** Why lists were walked: for this gateway's own reasons, or because another replica found a difference and nothing else. */
+export type WalkCause = 'own' | 'hint';
+
 export interface RefresherOptions {
   readonly catalogue: Pick<Catalogue, 'replace'>;
   /** Lists these kinds of an upstream anew, over the link it has now. Rejects where it has none. */
   readonly walk: (upstream: string, kinds: readonly ListKind[]) => Promise<Listing>;
   /** Called after the catalogue has taken in a difference; never for none. */
-  readonly changed: (upstream: string, kinds: readonly ListKind[]) => void;
+  readonly changed: (upstream: string, kinds: readonly ListKind[], cause: WalkCause) => void;
   /** `listChangeCoalesce`, milliseconds. */
   readonly coalesceMs: number;
   /** `relist` of an upstream, milliseconds: walked after that long without a walk. */
@@ -45,6 +48,11 @@ export class Refresher {
     if (this.closed) return;
     this.count('heard', [kind]);
     this.scheduleOf(upstream).want([kind]);
+  }
+
+  /** Somebody else knows that these lists may have changed. Walked as if the upstream had said so, but that hints in vain lengthen no gap. */
+  hinted(upstream: string, kinds: readonly ListKind[]): void {
+    if (!this.closed) this.scheduleOf(upstream).hint(kinds);
   }
 
   /**
@@ -77,21 +85,26 @@ export class Refresher {
     const known = this.schedules.get(upstream);
     if (known !== undefined) return known;
     const { clock, coalesceMs, relistMs } = this.options;
-    const walk = (kinds: readonly ListKind[]) =>
-      this.walk(upstream, kinds, () => this.schedules.get(upstream) !== schedule);
+    const walk: Walk = (kinds, cause) =>
+      this.walk(upstream, kinds, cause, () => this.schedules.get(upstream) !== schedule);
     const schedule: Schedule = new Schedule(walk, clock, coalesceMs, relistMs(upstream));
     this.schedules.set(upstream, schedule);
     return schedule;
   }
 
-  private async walk(upstream: string, kinds: readonly ListKind[], isOver: () => boolean): Promise<Outcome> {
+  private async walk(
+    upstream: string,
+    kinds: readonly ListKind[],
+    cause: WalkCause,
+    isOver: () => boolean,
+  ): Promise<Outcome> {
     const { catalogue, log } = this.options;
     this.count('walked', kinds);
     try {
       const { part, failed } = await this.options.walk(upstream, kinds);
       if (isOver()) return NOTHING;
       const changed = catalogue.replace(upstream, part);
-      if (changed.length > 0) this.report(upstream, changed);
+      if (changed.length > 0) this.report(upstream, changed, cause);
       return { answered: failed.length === 0, differs: changed.length > 0, failed };
     } catch (err) {
       if (!isOver()) log.warn('walk_failed', { upstream, err });
@@ -99,9 +112,9 @@ export class Refresher {
     }
   }
 
-  private report(upstream: string, kinds: readonly ListKind[]): void {
+  private report(upstream: string, kinds: readonly ListKind[], cause: WalkCause): void {
     this.count('changed', kinds);
-    this.options.changed(upstream, kinds);
+    this.options.changed(upstream, kinds, cause);
   }
 
   private count(stage: Counters['list_changes_total']['stage'], kinds: readonly ListKind[]): void {
@@ -115,6 +128,8 @@ interface Outcome {
   readonly failed: readonly ListKind[];
 }
 
+type Walk = (kinds: readonly ListKind[], cause: WalkCause) => Promise<Outcome>;
+
 const NOTHING: Outcome = { answered: false, differs: false, failed: [] };
 
 /**
@@ -122,7 +137,7 @@ const NOTHING: Outcome = { answered: false, differs: false, failed: [] };
  * than `gap`. Wishes during a walk make one more.
  */
 class Schedule {
-  private readonly walk: (kinds: readonly ListKind[]) => Promise<Outcome>;
+  private readonly walk: Walk;
   private readonly clock: Clock;
   private readonly coalesceMs: number;
   private readonly relistMs: number;
@@ -134,18 +149,16 @@ class Schedule {
   /** Whether the upstream prompted the next walk, and the one under way: relisting by the clock does not lengthen the gap. */
   private nextPrompted = false;
   private prompted = false;
+  /** Why there is a next walk, and the one under way. */
+  private nextCause: WalkCause = 'hint';
+  private cause: WalkCause = 'hint';
   private cancelWalk: Cancel | undefined;
   private cancelRelist: Cancel | undefined;
   private closed = false;
   /** Resolves the calls of `now` that the walk under way serves. */
   private served: ((answered: boolean) => void)[] = [];
 
-  constructor(
-    walk: (kinds: readonly ListKind[]) => Promise<Outcome>,
-    clock: Clock,
-    coalesceMs: number,
-    relistMs: number,
-  ) {
+  constructor(walk: Walk, clock: Clock, coalesceMs: number, relistMs: number) {
     this.walk = walk;
     this.clock = clock;
     this.coalesceMs = coalesceMs;
@@ -154,8 +167,13 @@ class Schedule {
   }
 
   want(kinds: readonly ListKind[]): void {
-    for (const kind of kinds) this.wanted.add(kind);
     this.nextPrompted = true;
+    this.nextCause = 'own';
+    this.hint(kinds);
+  }
+
+  hint(kinds: readonly ListKind[]): void {
+    for (const kind of kinds) this.wanted.add(kind);
     if (!this.walking) this.plan();
   }
 
@@ -184,6 +202,7 @@ class Schedule {
   }
 
   private relist(): void {
+    this.nextCause = 'own';
     for (const kind of ALL) this.wanted.add(kind);
     if (!this.walking) this.begin();
   }
@@ -202,9 +221,11 @@ class Schedule {
     this.wanted.clear();
     this.prompted = this.nextPrompted;
     this.nextPrompted = false;
+    this.cause = this.nextCause;
+    this.nextCause = 'hint';
     this.served = this.waiting;
     this.waiting = [];
-    void this.walk(kinds).then((outcome) => this.end(outcome));
+    void this.walk(kinds, this.cause).then((outcome) => this.end(outcome));
   }
 
   private end({ answered, differs, failed }: Outcome): void {

@@ -50,7 +50,13 @@ export class Client implements LinkUser {
     this.deps = deps;
     this.overlays = new Overlays(deps.gateway, this, (kind) => this.listMayHaveChanged(kind));
     this.subscriptions = new Subscriptions(this, deps.gateway, deps.authority, () => this.snapshot());
-    this.news = new News({ ...deps, view: () => this.view(), subscriptions: this.subscriptions });
+    this.news = new News({
+      send: deps.send,
+      view: () => this.view(),
+      subscriptions: this.subscriptions,
+      clock: deps.gateway.clock,
+      coalesceMs: deps.gateway.limits.listChangeCoalesce,
+    });
     this.questions = new Questions(deps.send);
     this.levels = new RequestLevels(deps.gateway.log, this.session);
     this.notice = new ExpiryNotice({ ...deps, clock: deps.gateway.clock });
@@ -124,8 +130,12 @@ export class Client implements LinkUser {
     return this.news.listMayHaveChanged(kind);
   }
 
-  updated(upstream: string, uri: string): boolean {
-    return this.news.updated(upstream, uri);
+  updated(upstream: string, uri: string): void {
+    this.news.updated(upstream, uri);
+  }
+
+  subscribed(): Iterable<{ readonly upstream: string; readonly uri: string }> {
+    return this.subscriptions.all();
   }
 
   logged(upstream: string, notification: Notification): void {
@@ -202,6 +212,7 @@ export class Client implements LinkUser {
 
   close(): void {
     this.overlays.close();
+    this.news.close();
     this.subscriptions.close();
     this.deps.gateway.links.release(this.session);
   }

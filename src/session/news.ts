@@ -1,9 +1,11 @@
 import type { View } from '../catalogue/view.ts';
+import type { Clock } from '../ports/clock.ts';
 import type { FrameKind } from '../ports/connection.ts';
 import type { ListKind } from '../ports/meter.ts';
-import { notificationText } from '../protocol/compose.ts';
 import type { Notification } from '../protocol/envelope.ts';
 import { ListMemory } from './lists.ts';
+import { listChangedFrame, updatedFrame } from './news-frames.ts';
+import { Pace } from './pace.ts';
 import type { Subscriptions } from './subscriptions.ts';
 
 /** How one era's client is told of a change. */
@@ -17,6 +19,9 @@ export interface NewsDeps {
   readonly subscriptions: Subscriptions;
   readonly view: () => View;
   readonly send: (frame: string, kind: FrameKind) => void;
+  readonly clock: Clock;
+  /** `listChangeCoalesce`, milliseconds. */
+  readonly coalesceMs: number;
 }
 
 const LISTS: readonly ListKind[] = ['tools', 'resources', 'prompts'];
@@ -25,18 +30,19 @@ const LISTS: readonly ListKind[] = ['tools', 'resources', 'prompts'];
 export class News {
   private readonly deps: NewsDeps;
   private readonly lists = new ListMemory();
+  private readonly pace: Pace;
   private voice: Voice;
   private open = false;
 
   constructor(deps: NewsDeps) {
     this.deps = deps;
+    this.pace = new Pace(deps.coalesceMs, deps.clock, (key) => this.sayUpdated(key));
     this.voice = {
-      listChanged: (kind) => deps.send(notificationText(`notifications/${kind}/list_changed`), 'list_changed'),
+      listChanged: (kind) => deps.send(listChangedFrame(kind), 'list_changed'),
       logged: (_upstream, notification) => {
         if (deps.subscriptions.wantsLog(notification)) deps.send(notification.text, 'log');
       },
-      updated: (uri) =>
-        deps.send(notificationText('notifications/resources/updated', JSON.stringify({ uri })), 'update'),
+      updated: (uri) => deps.send(updatedFrame(uri), 'update'),
     };
   }
 
@@ -64,13 +70,20 @@ export class News {
     return true;
   }
 
-  updated(upstream: string, uri: string): boolean {
-    if (!this.deps.subscriptions.has(upstream, uri)) return false;
-    this.voice.updated(uri);
-    return true;
+  updated(upstream: string, uri: string): void {
+    if (this.deps.subscriptions.has(upstream, uri)) this.pace.heard(uri);
   }
 
   logged(upstream: string, notification: Notification): void {
     if (this.open) this.voice.logged(upstream, notification);
+  }
+
+  close(): void {
+    this.pace.close();
+  }
+
+  /** It may have been unsubscribed from while this waited. */
+  private sayUpdated(uri: string): void {
+    if (this.deps.subscriptions.hasAny(uri)) this.voice.updated(uri);
   }
 }

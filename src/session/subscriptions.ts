@@ -32,6 +32,16 @@ export class Subscriptions implements ControlHandlers {
     return this.owners.get(uri) === upstream;
   }
 
+  /** Whoever owns it. */
+  hasAny(uri: string): boolean {
+    return this.owners.has(uri);
+  }
+
+  /** What is subscribed to now, with its owner. */
+  *all(): Iterable<{ readonly upstream: string; readonly uri: string }> {
+    for (const [uri, upstream] of this.owners) yield { upstream, uri };
+  }
+
   wantsLog(notification: Notification): boolean {
     return reaches(this.level, notification);
   }

@@ -501,6 +501,12 @@ export const EVIDENCE: readonly Row[] = [
     'updates reach the session whose link they came on, and its end ends the link',
   ],
   [
+    'sub.pace',
+    'gateway/subscriptions.test.ts',
+    'what is updated again and again on a shared link is told once',
+    'what is updated again and again is told at once, and once more when the time is over',
+  ],
+  [
     'sub.idempotent',
     'gateway/subscriptions.test.ts',
     'the upstream sees one subscription for all, and its updates reach the subscribers only',

@@ -413,6 +413,8 @@ const OBLIGATIONS = {
     gateway: {
       'sub.update':
         'The gateway MUST send `notifications/resources/updated` to the sessions subscribed to that URI, and to no other.',
+      'sub.pace':
+        'The gateway MUST send one session at most one `notifications/resources/updated` of a URI in `timing.listChangeCoalesce`, and one after the last update.',
       'sub.idempotent':
         'The gateway MUST take a second subscription to a URI, and the end of one that is not there, for done.',
       'sub.restore':

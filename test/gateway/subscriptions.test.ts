@@ -25,6 +25,12 @@ async function touch(client: RawClient, uri: string): Promise<unknown> {
   return (answer as { result: { content: { text: string }[] } }).result.content[0]?.text;
 }
 
+async function received(client: RawClient, count: number): Promise<unknown[]> {
+  const frames: unknown[] = [];
+  while (frames.length < count) frames.push(await client.json());
+  return frames;
+}
+
 async function answered404(request: IncomingMessage, response: ServerResponse): Promise<true> {
   request.resume();
   response.writeHead(404).end();
@@ -191,6 +197,17 @@ describe('a subscription', () => {
   });
 });
 
+test('what is updated again and again on a shared link is told once', async () => {
+  const library = await stdioLibrary({ isolation: 'shared' });
+  const { url } = await openGateway(library, { timing: { listChangeCoalesce: '500ms' } });
+  const client = await openRaw(url);
+  await subscribe(client, ONE);
+  for (const id of [1, 2, 3]) client.send(toolCall(id, 'up__touch', { uri: ONE }));
+  const answers = [1, 2, 3].map((id) => textAnswer(id, 'touched 1'));
+  expect(await received(client, 4)).toEqual([...answers, updated(ONE)]);
+  expect(await client.barrier()).toEqual([]);
+});
+
 describe('with a link for each session', () => {
   test('updates reach the session whose link they came on, and its end ends the link', async () => {
     const library = await stdioLibrary({ isolation: 'session' });
@@ -208,9 +225,20 @@ describe('with a link for each session', () => {
     expect([await second.json(), await second.json()]).toEqual([updated(ONE), textAnswer(1, 'touched 1')]);
   });
 
+  test('what is updated again and again is told at once, and once more when the time is over', async () => {
+    const library = await stdioLibrary({ isolation: 'session' });
+    const { url } = await openGateway(library, { timing: { listChangeCoalesce: '500ms' } });
+    const client = await openRaw(url);
+    await subscribe(client, ONE);
+    for (const id of [1, 2, 3]) client.send(toolCall(id, 'up__touch', { uri: ONE }));
+    const answers = [1, 2, 3].map((id) => textAnswer(id, 'touched 1'));
+    expect(await received(client, 5)).toEqual([updated(ONE), ...answers, updated(ONE)]);
+    expect(await client.barrier()).toEqual([]);
+  });
+
   test('a killed child is replaced without being asked for, and each subscription hears one update', async () => {
     const library = await stdioLibrary({ isolation: 'session' });
-    const { url } = await openGateway(library);
+    const { url } = await openGateway(library, { timing: { listChangeCoalesce: '0ms' } });
     const client = await openRaw(url);
     await subscribe(client, ONE);
     await subscribe(client, TWO);

@@ -2,12 +2,13 @@ import { resolve } from 'node:path';
 import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
 import { onTestFinished } from 'vitest';
 import { stringify } from 'yaml';
+import { startNews } from '../../src/app/news.ts';
 import { policyOf, sessionGateway } from '../../src/app/sessions.ts';
 import { wireUpstreams } from '../../src/app/upstreams.ts';
 import { principalOf } from '../../src/auth/principal.ts';
 import { loadConfigText } from '../../src/config/load.ts';
 import type { Config } from '../../src/config/schema.ts';
-import { fanOut } from '../../src/fanout/changes.ts';
+import { MemoryBus } from '../../src/fanout/memory-bus.ts';
 import { systemClock } from '../../src/observe/clock.ts';
 import type { Connection, FrameReceiver } from '../../src/ports/connection.ts';
 import { SessionRegistry } from '../../src/session/registry.ts';
@@ -59,15 +60,17 @@ function configOf(mcpServers: Readonly<Record<string, unknown>>): Config {
 function compose(config: Config) {
   const shared = { config, clock: systemClock(), log: recordedLog(), meter: recordedMeter() };
   const surroundings = { environment: process.env, atExit: () => () => {}, growing: () => {} };
-  const upstreams = wireUpstreams(shared, surroundings);
+  const bus = new MemoryBus(shared.log);
+  const upstreams = wireUpstreams(shared, { ...surroundings, bus });
   const audit = { record: () => {}, close: async () => {} };
   const gateway = sessionGateway(shared, { policy: policyOf(shared), upstreams, audit, verifier: undefined });
   const registry = new SessionRegistry();
-  const stopFanOut = fanOut(upstreams.bus, () => registry.clients(), shared.meter, shared.log);
+  const stopNews = startNews(shared, bus, registry);
   upstreams.pool.start();
   onTestFinished(async () => {
-    stopFanOut();
+    stopNews();
     await upstreams.close();
+    await bus.close();
   });
   return { gateway, registry, ready: upstreams.readiness.firstAnswers(10_000) };
 }
