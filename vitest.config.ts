@@ -3,7 +3,7 @@ import { defineConfig } from 'vitest/config';
 export default defineConfig({
   test: {
     include: ['test/**/*.test.ts'],
-    exclude: ['test/browser/**'],
+    exclude: ['test/browser/**', 'test/redis/**'],
     setupFiles: ['test/support/property-seed.ts'],
     testTimeout: 20_000,
     hookTimeout: 20_000,

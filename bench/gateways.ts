@@ -16,6 +16,7 @@ export interface GatewayShape {
 }
 
 export const CHILD = resolve('bench/hosts/echo-child.mjs');
+const NEWS_CHILD = resolve('bench/hosts/news-child.mjs');
 export const USUAL: GatewayShape = { child: ['10', 'handshake'], rules: 2 };
 const SECRET = 'a secret of the benchmark, 32 bytes at least';
 const ISSUER = 'bench';
@@ -27,6 +28,24 @@ const RATE = { rate: 1_000_000, burst: 1_000_000 };
 /** A gateway with JWT, policy, audit and metrics on, before one stdio child. */
 export function startGateway(shape: GatewayShape): Promise<Host> {
   return startHost('gateway', [scratchFile(stringify(configOf(shape)))]);
+}
+
+/** One of the replicas that share this Redis, before a child of its own that tells of news. What a change waits for by configuration it does not wait for here. */
+export function startReplica(redis: string): Promise<Host> {
+  const { mcpServers: _, policy: __, ...usual } = configOf(USUAL);
+  const child = { command: process.execPath, args: [NEWS_CHILD], isolation: 'shared' };
+  return startHost('gateway', [
+    scratchFile(
+      stringify({
+        ...usual,
+        policy: [{ roles: ['bench'], allow: { tools: ['**'], resources: ['**'] } }],
+        mcpServers: { [UPSTREAM]: child },
+        timing: { listChangeCoalesce: '0ms' },
+        bus: { redis },
+        seal: { keys: [SECRET] },
+      }),
+    ),
+  ]);
 }
 
 export async function connect(gateway: Host, era?: Era): Promise<Load> {
@@ -48,7 +67,7 @@ function token(): Promise<string> {
     .sign(new TextEncoder().encode(SECRET));
 }
 
-function configOf({ child, rules }: GatewayShape): unknown {
+function configOf({ child, rules }: GatewayShape): Record<string, unknown> {
   const others = Array.from({ length: rules - 1 }, (_, at) => ({
     roles: ['bench'],
     allow: { tools: [`other${at}/*_${at}`] },

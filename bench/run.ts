@@ -1,5 +1,6 @@
 import { loadavg } from 'node:os';
 import { LARGE, modern, relayed, SMALL, shapes } from './calls.ts';
+import { fanOut } from './fan-out.ts';
 import { USUAL } from './gateways.ts';
 import { idleSession } from './idle.ts';
 import { againstMcpServer, againstServer } from './lists.ts';
@@ -21,6 +22,7 @@ const ROWS: readonly (readonly [name: string, measure: () => Promise<Row>])[] = 
   ['lists: walk / SDK 1.x McpServer', againstMcpServer],
   ['lists: walk / SDK 1.x Server, same pages', againstServer],
   ['idle session, kB', idleSession],
+  ['fan-out / bare broadcast + Redis round trip', fanOut],
 ];
 
 const words = process.argv.slice(2);

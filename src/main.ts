@@ -1,5 +1,6 @@
 #!/usr/bin/env node
 import { Command } from 'commander';
+import { type ChangesOptions, changes } from './cli/changes.ts';
 import { check } from './cli/check.ts';
 import { serve } from './cli/serve.ts';
 import { type TokenOptions, token } from './cli/token.ts';
@@ -34,6 +35,15 @@ command(
   .option('--expires-in <duration>', 'how long the token is good', '1h')
   .action((options: Omit<TokenOptions, 'config'> & { config?: string }) =>
     token({ ...options, config: given(options.config) }),
+  );
+
+command('changes', 'tell a running gateway that lists or a resource have changed; it tells the other replicas')
+  .option('--kind <kind>', 'what has changed: tools, resources, prompts (lists) or updated (a resource)')
+  .option('--upstream <key>', 'of which upstream; of every one where this is not given')
+  .option('--uri <uri>', 'which resource was updated')
+  .option('--url <url>', 'the admin listener of another gateway, as in http://gateway-1:9465')
+  .action((options: Omit<ChangesOptions, 'config'> & { config?: string }) =>
+    changes({ ...options, config: given(options.config) }),
   );
 
 await program.parseAsync();

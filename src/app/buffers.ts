@@ -6,10 +6,10 @@ import type { Shared } from './shared.ts';
 
 /** What may wait for all clients and upstreams together, and what happens when it is more. */
 export function limitBuffers({ config, clock, log }: Shared, backlogs: () => Backlogs): BufferTotal {
-  const limit = inBytes(config.limits.bufferedTotal);
+  const limit = bufferedBytes(config.limits);
   return new BufferTotal({ limit, backlogs, clock, log });
 }
 
-function inBytes(share: Config['limits']['bufferedTotal']): number {
-  return 'bytes' in share ? share.bytes : (usableMemory() * share.percent) / 100;
+export function bufferedBytes({ bufferedTotal }: Pick<Config['limits'], 'bufferedTotal'>): number {
+  return 'bytes' in bufferedTotal ? bufferedTotal.bytes : (usableMemory() * bufferedTotal.percent) / 100;
 }

@@ -1,7 +1,7 @@
 import { tokenRenewal } from '../auth/renewal.ts';
-import { createSeal } from '../auth/seal.ts';
 import { SpentByPrincipal } from '../auth/spent-by-principal.ts';
 import { compilePolicy, type Policy } from '../policy/access.ts';
+import type { Seal } from '../ports/seal.ts';
 import type { AuditSink } from '../ports/sink.ts';
 import type { Renewal, Verifier } from '../ports/verifier.ts';
 import { CallRecorder } from '../session/call-recorder.ts';
@@ -19,12 +19,13 @@ export interface SessionParts {
   readonly policy: Policy;
   readonly upstreams: Upstreams;
   readonly audit: AuditSink;
+  readonly seal: Seal;
   /** Absent in anonymous mode. */
   readonly verifier: Verifier | undefined;
 }
 
 /** The gateway as its sessions see it. */
-export function sessionGateway(shared: Shared, { policy, upstreams, audit, verifier }: SessionParts): Gateway {
+export function sessionGateway(shared: Shared, { policy, upstreams, audit, seal, verifier }: SessionParts): Gateway {
   const { config, clock } = shared;
   const spent = new SpentByPrincipal(clock);
   return {
@@ -34,7 +35,7 @@ export function sessionGateway(shared: Shared, { policy, upstreams, audit, verif
     vendor: new VendorMethods(config.mcpServers),
     rates: new Rates(config.limits.requestsPerSecond, clock),
     random: Math.random,
-    seal: createSeal(config.seal.keys, clock),
+    seal,
     spend: (principal, nonce, expiresAt) => spent.spend(principal, nonce, expiresAt),
     unspend: (principal, nonce, expiresAt) => spent.forgive(principal, nonce, expiresAt),
     renewal: renewalBy(verifier, shared),

@@ -1,16 +1,27 @@
 import { compactVerify, errors } from 'jose';
 import type { Clock } from '../ports/clock.ts';
 import type { Log } from '../ports/log.ts';
+import type { Meter } from '../ports/meter.ts';
 import type { RefusedReason, Verification, Verifier } from '../ports/verifier.ts';
 import { type ClaimRules, claimRules, judgeClaims } from './claims.ts';
 import type { IssuerOptions, JwtOptions } from './jwt-options.ts';
 import { algorithmsOf, type KeyAnswer, type KeyDeps, type KeySource, keySource } from './keys.ts';
-import { readToken } from './token-text.ts';
+import { readToken, type UnverifiedToken } from './token-text.ts';
 
 interface Issuer {
+  readonly issuer: string;
   readonly rules: ClaimRules;
   readonly algorithms: readonly string[];
   readonly keys: KeySource;
+}
+
+interface VerifierDeps {
+  readonly clock: Clock;
+  readonly log: Log;
+  /** Absent: nobody asks how old the keys are. */
+  readonly meter?: Meter;
+  /** Absent: the system's. */
+  readonly fetch?: typeof fetch;
 }
 
 /** Told to callers when the verifier itself failed. */
@@ -20,8 +31,8 @@ const INTERNAL_RETRY_MS = 1000;
  * Verifies JWTs of the configured issuers. Nothing is fetched before the first token needs it. Throws an Error with a
  * sentence when an issuer's keys cannot be used as configured; what is thrown holds no secret.
  */
-export function jwtVerifier(options: JwtOptions, deps: { clock: Clock; log: Log; fetch?: typeof fetch }): Verifier {
-  const issuers = openIssuers(options, { clock: deps.clock, log: deps.log, fetch: deps.fetch ?? fetch });
+export function jwtVerifier(options: JwtOptions, deps: VerifierDeps): Verifier {
+  const issuers = openIssuers(options, { ...deps, fetch: deps.fetch ?? fetch });
   return {
     verify: async (token) => {
       try {
@@ -46,7 +57,12 @@ function openIssuers(options: JwtOptions, deps: KeyDeps): ReadonlyMap<string, Is
 }
 
 function openIssuer(options: JwtOptions, issuer: IssuerOptions, deps: KeyDeps): Issuer {
-  return { rules: claimRules(options, issuer), algorithms: algorithmsOf(issuer), keys: keySource(issuer, deps) };
+  return {
+    issuer: issuer.issuer,
+    rules: claimRules(options, issuer),
+    algorithms: algorithmsOf(issuer),
+    keys: keySource(issuer, deps),
+  };
 }
 
 /** The unverified `iss` chooses whose keys decide; from then on only that issuer's keys and rules count. */
@@ -55,6 +71,16 @@ async function judge(token: string, issuers: ReadonlyMap<string, Issuer>, clock:
   if (unverified === undefined) return refused('malformed');
   const issuer = typeof unverified.claims.iss === 'string' ? issuers.get(unverified.claims.iss) : undefined;
   if (issuer === undefined) return refused('unknown_issuer');
+  const verdict = await judgeBy(issuer, token, unverified, clock);
+  return verdict.outcome === 'accepted' ? verdict : { ...verdict, issuer: issuer.issuer };
+}
+
+async function judgeBy(
+  issuer: Issuer,
+  token: string,
+  unverified: UnverifiedToken,
+  clock: Clock,
+): Promise<Verification> {
   if (!issuer.algorithms.includes(unverified.algorithm)) return refused('bad_algorithm');
   const answer = await issuer.keys.find(unverified.header);
   if (answer.outcome === 'unavailable') return unavailable(answer.cause, answer.retryAfterMs);

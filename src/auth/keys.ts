@@ -2,12 +2,13 @@ import { readFileSync } from 'node:fs';
 import type { CryptoKey } from 'jose';
 import type { Clock } from '../ports/clock.ts';
 import type { Log } from '../ports/log.ts';
+import type { Meter } from '../ports/meter.ts';
 import { discoveredKeySet } from './discovery.ts';
 import { type Fetch, fetchJson } from './fetch-json.ts';
-import type { IssuerOptions, KeyOptions } from './jwt-options.ts';
+import type { IssuerOptions, KeyOptions, RemoteTimes } from './jwt-options.ts';
 import { trustedUrl } from './key-server-url.ts';
 import { type KeyHeader, keySetOf } from './key-set.ts';
-import { RemoteKeys } from './remote-keys.ts';
+import { type AttemptListener, RemoteKeys } from './remote-keys.ts';
 
 /** Where one issuer's verification keys come from. */
 export interface KeySource {
@@ -25,6 +26,7 @@ export type KeyAnswer =
 export interface KeyDeps {
   readonly clock: Clock;
   readonly log: Log;
+  readonly meter?: Meter;
   readonly fetch: Fetch;
 }
 
@@ -69,7 +71,20 @@ export function keySource(issuer: IssuerOptions, deps: KeyDeps): KeySource {
   return new RemoteKeys(loader(issuer.issuer, keys, deps.fetch), keys, {
     clock: deps.clock,
     log: deps.log.child({ issuer: issuer.issuer }),
+    attempted: attemptsShown(issuer.issuer, keys, deps),
   });
+}
+
+/** Shows what an alert on old keys compares: when they were fetched, how old they are meant to become, and whether the last attempt failed. */
+function attemptsShown(issuer: string, { cacheMaxAge }: RemoteTimes, { clock, meter }: KeyDeps): AttemptListener {
+  meter?.gauge('keys_max_age_seconds', { issuer }).set(cacheMaxAge / 1000);
+  const fetched = meter?.gauge('keys_fetched_timestamp_seconds', { issuer });
+  const successful = meter?.gauge('keys_last_fetch_successful', { issuer });
+  successful?.set(1);
+  return (isGood) => {
+    successful?.set(isGood ? 1 : 0);
+    if (isGood) fetched?.set(clock.now() / 1000);
+  };
 }
 
 function loader(issuer: string, keys: Exclude<KeyOptions, { secret: string } | { jwksFile: string }>, fetch: Fetch) {

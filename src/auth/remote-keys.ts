@@ -7,6 +7,15 @@ import type { KeyAnswer, KeySource } from './keys.ts';
 /** Wait after the first failed attempt while there are no keys at all; doubles up to the cool-down. */
 const FIRST_RETRY_MS = 1000;
 
+/** Told of each attempt to fetch the keys at its end. */
+export type AttemptListener = (isGood: boolean) => void;
+
+interface RemoteKeysDeps {
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly attempted: AttemptListener;
+}
+
 /**
  * The keys of a server, fetched when needed: at first use, when older than `cacheMaxAge`, and when a token names a key
  * not among them. All callers share one attempt, and attempts keep the cool-down whatever their outcome, so neither a
@@ -17,17 +26,19 @@ export class RemoteKeys implements KeySource {
   readonly #times: RemoteTimes;
   readonly #clock: Clock;
   readonly #log: Log;
+  readonly #attempted: AttemptListener;
   readonly #closed = new AbortController();
   #held: { set: KeySet; at: number } | undefined;
   #last: { at: number; failure: Error | undefined } | undefined;
   #failures = 0;
   #pending: Promise<void> | undefined;
 
-  constructor(load: (signal: AbortSignal) => Promise<KeySet>, times: RemoteTimes, deps: { clock: Clock; log: Log }) {
+  constructor(load: (signal: AbortSignal) => Promise<KeySet>, times: RemoteTimes, deps: RemoteKeysDeps) {
     this.#load = load;
     this.#times = times;
     this.#clock = deps.clock;
     this.#log = deps.log;
+    this.#attempted = deps.attempted;
   }
 
   async find(header: KeyHeader): Promise<KeyAnswer> {
@@ -74,6 +85,7 @@ export class RemoteKeys implements KeySource {
     try {
       this.#held = { set: await this.#loadInTime(), at };
       this.#last = { at, failure: undefined };
+      this.#attempted(true);
       this.#failures = 0;
     } catch (error) {
       const failure = error instanceof Error ? error : new Error('The keys could not be fetched');
@@ -81,6 +93,7 @@ export class RemoteKeys implements KeySource {
       this.#last = { at: this.#clock.elapsed(), failure };
       this.#failures += 1;
       this.#log.warn('keys_not_fetched', { err: failure });
+      this.#attempted(false);
     }
   }
 

@@ -34,6 +34,7 @@ export function createSeal(keys: readonly string[], clock: Clock): Seal {
     parked: ring('parked'),
     'upstream-state': ring('upstream-state'),
     again: ring('again'),
+    ticket: ring('ticket'),
   };
   return {
     seal: (purpose, content, bound, expiresAt) =>

@@ -1,6 +1,7 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { z } from 'zod';
 import type { Clock } from '../ports/clock.ts';
+import type { Seal } from '../ports/seal.ts';
 import type { Put, Store } from '../ports/store.ts';
 import { type Identity, principalKey } from './principal.ts';
 
@@ -29,31 +30,42 @@ const SNAPSHOT = z.object({
 
 export type Issued = { readonly ticket: string } | { readonly full: Exclude<Put, 'kept'> };
 
-/** One-time stand-ins for a token that was verified, for those who can carry nothing but a URL. Both reject where the store does. */
+/** One-time stand-ins for a token that was verified, for those who can carry nothing but a URL. Both reject where the store does, `issue` also where an identity is too long to be sealed. */
 export interface Tickets {
   issue(identity: Identity, origin: string | undefined): Promise<Issued>;
-  /** Whom the ticket was issued to, once. Undefined alike for what is unknown, spent, expired, from another Origin, or of a token that has expired since. */
+  /** Whom the ticket was issued to, once. Undefined alike for what is unknown, spent, expired, from another Origin, not sealed by this gateway, or of a token that has expired since. */
   spend(ticket: string, origin: string | undefined): Promise<Identity | undefined>;
 }
 
-/** The store learns a ticket's hash and never the ticket: whoever reads the store can spend none. */
-export function createTickets(
-  store: Store,
-  clock: Clock,
-  { clockTolerance }: { readonly clockTolerance: number },
-): Tickets {
+export interface TicketParts {
+  readonly store: Store;
+  /** Of every replica that shares the store. */
+  readonly seal: Seal;
+  readonly clock: Clock;
+  /** Milliseconds by which the clocks of issuers and replicas may differ. */
+  readonly clockTolerance: number;
+}
+
+/**
+ * The store learns a ticket's hash and what only the gateway can read: whoever reads the store can spend no ticket and
+ * learns of nobody, and whoever writes to it makes none, for what it gives is sealed for that ticket.
+ */
+export function createTickets({ store, seal, clock, clockTolerance }: TicketParts): Tickets {
   return {
     async issue(identity, origin) {
       const ticket = randomBytes(TICKET_BYTES).toString('base64url');
-      const value = JSON.stringify({ identity, origin: origin ?? null });
-      const put = await store.put(keyOf(ticket), { value, owner: principalKey(identity), life: TICKET_LIFE_MS });
+      const [key, snapshot] = [keyOf(ticket), JSON.stringify({ identity, origin: origin ?? null })];
+      // The store's clock ends a ticket. The seal's end is for what is put back into the store, by replicas' clocks.
+      const value = seal.seal('ticket', snapshot, key, clock.now() + TICKET_LIFE_MS + clockTolerance);
+      const put = await store.put(key, { value, owner: principalKey(identity), life: TICKET_LIFE_MS });
       return put === 'kept' ? { ticket } : { full: put };
     },
     async spend(ticket, origin) {
       if (!TICKET.test(ticket)) return undefined;
-      const value = await store.take(keyOf(ticket));
-      if (value === undefined) return undefined;
-      const snapshot = SNAPSHOT.parse(JSON.parse(value));
+      const key = keyOf(ticket);
+      const opened = seal.open('ticket', (await store.take(key)) ?? '', key);
+      if (opened === undefined) return undefined;
+      const snapshot = SNAPSHOT.parse(JSON.parse(opened.content));
       if (snapshot.origin !== (origin ?? null)) return undefined;
       const { expiresAt } = snapshot.identity;
       return expiresAt === null || clock.now() < expiresAt + clockTolerance ? snapshot.identity : undefined;
@@ -62,5 +74,5 @@ export function createTickets(
 }
 
 function keyOf(ticket: string): string {
-  return `ticket:${createHash('sha256').update(ticket).digest('base64url')}`;
+  return createHash('sha256').update(ticket).digest('base64url');
 }

@@ -2,6 +2,7 @@ import { ITEM_KINDS } from '../catalogue/walk.ts';
 import type { Config, ServerConfig } from '../config/schema.ts';
 import { systemClock } from '../observe/clock.ts';
 import type { ItemKind } from '../ports/meter.ts';
+import { adminProblems } from './check-admin.ts';
 import { issuerProblems } from './check-issuers.ts';
 import { tlsProblems } from './check-tls.ts';
 import { readConfiguration } from './configuration.ts';
@@ -39,7 +40,7 @@ async function inspect(config: Config, report: Report): Promise<void> {
   const deps = { clock, meter: UNMEASURED, environment: process.env, atExit: exitTasks().keep };
   const issuers = issuerProblems(config, clock);
   const probes = config.mcpServers.map((server) => probe(server, config, deps));
-  for (const sentence of tlsProblems(config, clock)) report.problem(mask(sentence));
+  for (const sentence of [...tlsProblems(config, clock), ...adminProblems(config)]) report.problem(mask(sentence));
   for (const sentence of await issuers) report.problem(mask(sentence));
   const offered: Offered[] = [];
   for (const [index, server] of config.mcpServers.entries()) {

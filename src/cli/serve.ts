@@ -2,7 +2,7 @@ import { startApp } from '../app.ts';
 import { createLog } from '../observe/log.ts';
 import { fail, readConfiguration } from './configuration.ts';
 import { exitTasks } from './exit-tasks.ts';
-import { bracketed, socketUrl } from './socket-url.ts';
+import { httpUrl, socketUrl } from './socket-url.ts';
 import { stopOnSignal } from './stop-on-signal.ts';
 
 /** What stopping may take beyond the drain: close frames, children, the audit's last lines. In milliseconds. */
@@ -22,7 +22,8 @@ export async function serve(file: string): Promise<void> {
     stopOnSignal(app, notice + inFlight + waves + STOPPING_MS, log);
     log.info('listening', {
       url: socketUrl(app.address, config.listen),
-      ops: `http://${bracketed(app.ops.host)}:${app.ops.port}`,
+      ops: httpUrl(app.ops),
+      ...(app.admin === undefined ? {} : { admin: httpUrl(app.admin) }),
     });
   } catch (error) {
     fail([error instanceof Error ? error.message : String(error)]);

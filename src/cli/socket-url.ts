@@ -6,6 +6,10 @@ export function socketUrl(
   return `${tls === null ? 'ws' : 'wss'}://${bracketed(host)}:${port}${path}`;
 }
 
-export function bracketed(host: string): string {
+export function httpUrl({ host, port }: { readonly host: string; readonly port: number }): string {
+  return `http://${bracketed(host)}:${port}`;
+}
+
+function bracketed(host: string): string {
   return host.includes(':') && !host.startsWith('[') ? `[${host}]` : host;
 }

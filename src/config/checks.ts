@@ -5,7 +5,19 @@ import { tlsChecks } from './tls-checks.ts';
 
 /** What no key shows alone: rules between keys of a configuration whose every key is right. */
 export function crossChecks(config: Config): Problem[] {
-  return [...openListener(config), ...unheardProxies(config), ...tlsChecks(config), ...policyChecks(config)];
+  return [
+    ...openListener(config),
+    ...unheardProxies(config),
+    ...tlsChecks(config),
+    ...policyChecks(config),
+    ...lonelySeal(config),
+  ];
+}
+
+/** Keys that end with the process open nothing another replica sealed, and prove nothing to it. */
+function lonelySeal({ bus, seal }: Config): Problem[] {
+  if (bus === null || seal.keys.length > 0) return [];
+  return [{ path: ['seal', 'keys'], text: 'must hold a key beside bus: replicas share it' }];
 }
 
 /** Whoever reaches the listener could be anyone, or sign for anyone: not beyond this machine. */

@@ -27,7 +27,7 @@ function believedCallers({ listen }: Config): string[] {
 }
 
 /** Who names a proxy has something in front that can speak TLS; what follows the proxy is the operator's network. */
-function plainListeners({ listen, ops }: Config): string[] {
+function plainListeners({ listen, ops, admin }: Config): string[] {
   const isPlain = !isLoopback(listen.host) && listen.tls === null && listen.trustedProxies.length === 0;
   return [
     ...(isPlain
@@ -36,5 +36,8 @@ function plainListeners({ listen, ops }: Config): string[] {
     ...(isLoopback(ops.host)
       ? []
       : ['ops.host is beyond loopback: whoever reaches it reads health and metrics, without authentication']),
+    ...(admin === null || isLoopback(admin.host)
+      ? []
+      : ['admin.host is beyond loopback: its token travels unencrypted, and whoever reaches it may try others']),
   ];
 }

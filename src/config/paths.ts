@@ -11,6 +11,7 @@ export function resolvePaths(config: Config, directory: string): Config {
       tls: tlsPaths(config.listen.tls, absolute),
       tcp: tcpPaths(config.listen.tcp, absolute),
     },
+    admin: adminPaths(config.admin, absolute),
     auth: authPaths(config.auth, absolute),
     mcpServers: config.mcpServers.map((server) => serverPaths(server, absolute)),
     audit: { ...config.audit, sink: sinkPath(config.audit.sink, absolute) },
@@ -26,6 +27,10 @@ function tlsPaths(tls: Config['listen']['tls'], absolute: (path: string) => stri
 
 function tcpPaths(tcp: Config['listen']['tcp'], absolute: (path: string) => string): Config['listen']['tcp'] {
   return tcp?.socket === undefined ? tcp : { ...tcp, socket: absolute(tcp.socket) };
+}
+
+function adminPaths(admin: Config['admin'], absolute: (path: string) => string): Config['admin'] {
+  return admin === null ? null : { ...admin, tokenFile: absolute(admin.tokenFile) };
 }
 
 function authPaths(auth: Config['auth'], absolute: (path: string) => string): Config['auth'] {

@@ -76,7 +76,10 @@ export const limitsSchema = z.strictObject({
     'What may wait for all clients and upstreams together, of the memory the process may use; over it, the sockets with most waiting are closed with 1013.',
   ),
   connections: says(count().prefault(10000), 'Open sockets in all; one more is answered 503.'),
-  connectionsPerPrincipal: says(count().prefault(20), 'Open sockets of one principal; one more is answered 429.'),
+  connectionsPerPrincipal: says(
+    count().prefault(20),
+    'Open sockets of one principal, over all replicas where `bus` is set; one more is answered 429.',
+  ),
   connectionsPerAddress: says(
     count().nullable().prefault(null),
     'Open sockets of one address, or one /64 of IPv6; one more is answered 429. null for no limit.',

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { isCidr } from '../policy/address.ts';
 import type { PolicySource } from '../policy/rule.ts';
+import { REDIS_ADDRESS, readRedisAddress } from './redis-address.ts';
 import { authSchema } from './schema-auth.ts';
 import { count, type Immutable, list, matching, oneOf, says, text } from './schema-kinds.ts';
 import { limitsSchema, timingSchema } from './schema-limits.ts';
@@ -57,8 +58,8 @@ const ops = z.strictObject({
 
 const admin = z.strictObject({
   host: says(host.prefault('127.0.0.1'), 'Address of the admin listener.'),
-  port: says(port, 'Its port.'),
-  tokenFile: says(path, 'File with the token it asks for.'),
+  port: says(port, 'Its port; 0 takes any free one.'),
+  tokenFile: says(path, 'File with the token it asks for, 32 characters at least; read anew when it changes.'),
 });
 
 /** RFC 6454 section 6.2: exactly as a browser sends it. */
@@ -71,10 +72,13 @@ const secret = text('text of at least 32 bytes', (value) => new TextEncoder().en
 
 const bus = z.strictObject({
   redis: says(
-    text('a redis or rediss URL', (value) => /^rediss?:$/.test(parseUrl(value)?.protocol ?? '')),
-    'The Redis server replicas share.',
+    text(REDIS_ADDRESS, (value) => readRedisAddress(value) !== undefined),
+    'The Redis or Valkey replicas share, as [operations](operations.md) says.',
   ),
-  prefix: says(text().prefault('mcp-ws'), 'What its keys and channels begin with.'),
+  prefix: says(
+    matching('1 to 64 of A-Z, a-z, 0-9, _, ., : and -', /^[A-Za-z0-9_.:-]{1,64}$/).prefault('mcp-ws'),
+    'What the names of its keys begin with, in braces; gateways of one prefix are replicas of each other.',
+  ),
 });
 
 const naming = z.strictObject({
@@ -123,7 +127,7 @@ export const configSchema = z.strictObject({
     .strictObject({
       keys: says(
         list('text', secret).prefault([]),
-        'Secrets of at least 32 bytes that seal the state clients are given: the first seals, all open. Empty for a random one, which ends with the process.',
+        'Secrets of at least 32 bytes that seal the state clients are given: the first seals, all open. Empty for a random one, which ends with the process; refused so where `bus` is set.',
       ),
     })
     .prefault({}),

@@ -12,8 +12,6 @@ interface Row {
  * sets it to something, so that none is read and ignored. Remove the row when the key gets its meaning.
  */
 export const UNBUILT: readonly Row[] = [
-  { key: 'admin' },
-  { key: 'bus' },
   { key: 'timing.resumeWindow', idle: isZero },
   { key: 'audit.arguments', idle: (value) => value === 'none' || value === 'keys' },
   { key: 'audit.redact', idle: isEmpty },

@@ -7,9 +7,10 @@ import {
   type ResourceOptions,
 } from '../auth/challenge.ts';
 import { type CertificateFault, certificateJudge } from '../auth/client-certificate.ts';
-import type { Identity } from '../auth/principal.ts';
+import { CERTIFICATE_ISSUER, type Identity } from '../auth/principal.ts';
 import { holdsScopes } from '../auth/scopes.ts';
 import type { Tickets } from '../auth/ticket.ts';
+import { verdictCounter } from '../auth/verdict-counter.ts';
 import type { AuthConfig } from '../config/schema.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { Log } from '../ports/log.ts';
@@ -22,10 +23,10 @@ export type Authenticate = (token: string) => Promise<{ readonly identity: Ident
 
 /** In `jwt` mode. Counts every verdict; the token itself goes nowhere but to the verifier. */
 export function jwtAuthentication(verifier: Verifier, resource: ResourceOptions, meter: Meter): Authenticate {
+  const count = verdictCounter(meter, resource.issuers);
   return async (token) => {
     const verified = await verifier.verify(token);
-    const reason = verified.outcome === 'refused' ? verified.reason : '';
-    meter.counter('auth_total', { outcome: verified.outcome, reason }).add();
+    count(verified.outcome === 'accepted' ? { ...verified, issuer: verified.identity.issuer } : verified);
     if (verified.outcome === 'unavailable') {
       return { refused: 'keys_unavailable', cause: verified.cause, retryAfterMs: verified.retryAfterMs };
     }
@@ -48,19 +49,18 @@ export type Redeem = (ticket: string, origin: string | undefined) => Promise<{ r
 
 /** Counts every verdict. Nothing says why a ticket is refused: who guesses learns nothing. */
 export function ticketRedemption(tickets: Tickets, resource: ResourceOptions, meter: Meter): Redeem {
-  const judged = (outcome: 'accepted' | 'refused' | 'unavailable', reason = '') =>
-    meter.counter('auth_total', { outcome, reason }).add();
+  const count = verdictCounter(meter, resource.issuers);
   return async (ticket, origin) => {
     try {
       const identity = await tickets.spend(ticket, origin);
       if (identity === undefined) {
-        judged('refused', 'ticket');
+        count({ outcome: 'refused', reason: 'ticket' });
         return { refused: 'invalid_ticket', challenge: invalidTicketChallenge(resource) };
       }
-      judged('accepted');
+      count({ outcome: 'accepted', issuer: identity.issuer });
       return { identity };
     } catch (error) {
-      judged('unavailable');
+      count({ outcome: 'unavailable' });
       return { refused: 'tickets', ...because(error instanceof Error ? error : undefined) };
     }
   };
@@ -82,11 +82,11 @@ export function certificateAuthentication(
 ): Certify | undefined {
   if (auth.mode === 'anonymous') return undefined;
   const judge = certificateJudge(auth.certificates, clock);
+  const count = verdictCounter(meter, []);
   return (socket, request) => {
     const verdict = judge(socket);
     if (verdict.outcome === 'none') return { refused: 'no_certificate' };
-    const reason = verdict.outcome === 'refused' ? verdict.reason : '';
-    meter.counter('auth_total', { outcome: verdict.outcome, reason }).add();
+    count({ ...verdict, issuer: CERTIFICATE_ISSUER });
     if (verdict.outcome === 'accepted') return { identity: verdict.identity };
     log.info('certificate_refused', { request, reason: verdict.reason, ...verdict.names });
     return { refused: verdict.reason };

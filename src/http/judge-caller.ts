@@ -8,8 +8,9 @@ import { type Authenticate, type Certify, noTokenRefusal, type Redeem } from './
 import type { Gate } from './gate.ts';
 import { type Carried, judgeUpgrade, type UpgradeFacts, type UpgradeRules } from './judge-upgrade.ts';
 import type { Pending } from './pending.ts';
-import type { Refused } from './refusals.ts';
+import type { RefusalReason, Refused } from './refusals.ts';
 import type { Slots } from './slots.ts';
+import { takeSlot } from './take-slot.ts';
 
 export interface CallerOptions {
   readonly hosts: readonly string[];
@@ -83,7 +84,7 @@ export function callerJudge(options: CallerOptions, deps: CallerDeps): CallerJud
         : await identify(judged, request, arrival, options.jwt, pending);
     if ('refused' in identified) return identified;
     if (draining()) return { refused: 'draining' };
-    return admit(request, arrival, identified.identity, slots);
+    return admit(request, arrival, identified.identity, deps);
   };
 }
 
@@ -107,12 +108,17 @@ async function identify(
   }
 }
 
-/** The last step before 101: a slot, held until the TCP socket is gone, whatever becomes of the upgrade. */
-function admit({ raw }: FastifyRequest, arrival: Arrival, identity: Identity, slots: Slots): Admitted | Refused {
-  const { socket } = raw;
-  const slot = slots.reserve(principalKey(identity), arrival.address);
-  if (typeof slot === 'string') return { refused: slot, identity };
-  if (socket.destroyed) slot();
-  else socket.once('close', slot);
-  return { session: arrival.request, principal: principalOf(identity, arrival) };
+/** The last step before 101: a slot. */
+function admit(
+  { raw }: FastifyRequest,
+  arrival: Arrival,
+  identity: Identity,
+  deps: CallerDeps,
+): Admitted | Refused | Promise<Admitted | Refused> {
+  const verdict = (refused: RefusalReason | undefined) =>
+    refused === undefined
+      ? { session: arrival.request, principal: principalOf(identity, arrival) }
+      : { refused, identity };
+  const taken = takeSlot(raw.socket, principalKey(identity), arrival.address, deps);
+  return taken instanceof Promise ? taken.then(verdict) : verdict(taken);
 }

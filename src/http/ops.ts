@@ -1,5 +1,5 @@
-import Fastify, { type FastifyInstance } from 'fastify';
 import type { Log } from '../ports/log.ts';
+import { bareServer } from './bare-server.ts';
 import { type Address, type ListenOptions, listen } from './listen.ts';
 
 export interface OpsDeps {
@@ -14,16 +14,16 @@ export interface Ops {
   close(): Promise<void>;
 }
 
-const MAX_CONNECTIONS = 64;
-const MAX_HEADER_BYTES = 8192;
-const REQUEST_MS = 10_000;
-
 /**
  * The operators' listener: GET /healthz (the event loop turns), /readyz (200 or 503), /metrics, and nothing else. Every
  * answer is a fixed text or what `deps` gave; causes go to the log. Rejects with one sentence when it cannot listen.
  */
 export async function startOps(options: ListenOptions, deps: OpsDeps): Promise<Ops> {
-  const app = bareServer(deps.log);
+  const app = bareServer(1);
+  app.setErrorHandler((err, _request, reply) => {
+    deps.log.error('ops_request_failed', { err });
+    return reply.code(500).send({ error: 'internal' });
+  });
   const scrape = shared(deps.expose);
   app.get('/healthz', () => ({ status: 'ok' }));
   app.get('/readyz', (_request, reply) => {
@@ -36,34 +36,6 @@ export async function startOps(options: ListenOptions, deps: OpsDeps): Promise<O
   });
   const address = await listen(app, options, 'ops');
   return { address, close: () => app.close() };
-}
-
-function bareServer(log: Log): FastifyInstance {
-  const app = Fastify({
-    logger: false,
-    exposeHeadRoutes: false,
-    forceCloseConnections: true,
-    bodyLimit: 1,
-    requestTimeout: REQUEST_MS,
-    connectionTimeout: REQUEST_MS,
-    http: { maxHeaderSize: MAX_HEADER_BYTES },
-    frameworkErrors: (_error, _request, reply) => {
-      reply.hijack();
-      reply.raw.writeHead(400, { 'content-type': 'application/json' }).end('{"error":"bad_request"}');
-    },
-  });
-  app.server.maxConnections = MAX_CONNECTIONS;
-  // Whatever a body is, it is not parsed: the request ends as an unknown route.
-  app.removeAllContentTypeParsers();
-  app.addHook('onSend', async (_request, reply) => {
-    reply.header('cache-control', 'no-store');
-  });
-  app.setNotFoundHandler((_request, reply) => reply.code(404).send({ error: 'not_found' }));
-  app.setErrorHandler((err, _request, reply) => {
-    log.error('ops_request_failed', { err });
-    return reply.code(500).send({ error: 'internal' });
-  });
-  return app;
 }
 
 /** Scrapes at the same time are one. */

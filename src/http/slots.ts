@@ -1,4 +1,5 @@
 import { addressKey } from '../policy/address.ts';
+import type { Leases } from '../ports/leases.ts';
 import type { RefusalReason } from './refusals.ts';
 
 export interface SlotLimits {
@@ -11,12 +12,15 @@ export interface SlotLimits {
 /** Counts open connections, in all, per address and per principal; a slot is held from before 101 until the TCP socket is gone. */
 export class Slots {
   private readonly limits: SlotLimits;
+  private readonly leases: Leases | undefined;
   private readonly byPrincipal = new Counts();
   private readonly byAddress = new Counts();
   private total = 0;
 
-  constructor(limits: SlotLimits) {
+  /** `leases`: what other replicas have; absent where there are none. */
+  constructor(limits: SlotLimits, leases?: Leases) {
     this.limits = limits;
+    this.leases = leases;
   }
 
   /** Takes a slot; the returned function gives it back, once however often it is called. An empty address is nobody's. */
@@ -28,9 +32,21 @@ export class Slots {
     this.add(1, principal, place);
     let held = true;
     return () => {
-      if (held) this.add(-1, principal, place);
+      if (!held) return;
       held = false;
+      this.add(-1, principal, place);
+      this.leases?.settle(principal, this.byPrincipal.of(principal));
     };
+  }
+
+  /** Whether there is no other replica, so that nobody needs to be asked. */
+  get isAlone(): boolean {
+    return this.leases === undefined;
+  }
+
+  /** Whether what the principal has here now fits beside what it has at other replicas. Never rejects. */
+  async claim(principal: string): Promise<boolean> {
+    return this.leases?.claim(principal, this.byPrincipal.of(principal)) ?? true;
   }
 
   /** Why there is no slot for anybody at this address. */

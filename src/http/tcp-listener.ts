@@ -4,7 +4,6 @@ import { connect, createServer, type Server, type Socket } from 'node:net';
 import { createServer as createTlsServer } from 'node:tls';
 import { limitSockets } from './limit-sockets.ts';
 import type { TcpAddress } from './listen.ts';
-import type { Pending } from './pending.ts';
 import { type WelcomeDeps, type WelcomeOptions, welcome } from './tcp-welcome.ts';
 import type { Tls } from './tls.ts';
 import { watchHandshakes } from './tls-handshakes.ts';
@@ -18,9 +17,7 @@ export interface TcpListenerOptions extends WelcomeOptions {
   readonly maxSockets: number;
 }
 
-export interface TcpListenerDeps extends WelcomeDeps {
-  readonly pending: Pending;
-}
+export type TcpListenerDeps = WelcomeDeps;
 
 export interface TcpListener {
   readonly address: TcpAddress;

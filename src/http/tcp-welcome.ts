@@ -8,7 +8,10 @@ import { anonymous } from './anonymous.ts';
 import { type Arrival, type AuthAuditDeps, auditAllowed, auditDenied, logRefusal } from './audit-auth.ts';
 import type { Certify } from './authenticate.ts';
 import { type Gate, peerAddress } from './gate.ts';
+import type { Pending } from './pending.ts';
+import type { RefusalReason } from './refusals.ts';
 import type { Slots } from './slots.ts';
+import { takeSlot } from './take-slot.ts';
 
 export interface WelcomeOptions extends TcpLimits {
   readonly anonymousRoles: readonly string[];
@@ -19,6 +22,7 @@ export interface WelcomeOptions extends TcpLimits {
 export interface WelcomeDeps extends AuthAuditDeps {
   readonly gate: Gate;
   readonly slots: Slots;
+  readonly pending: Pending;
   readonly log: Log;
   readonly meter: Meter;
   readonly draining: () => boolean;
@@ -38,19 +42,22 @@ export function welcome(socket: Socket, options: WelcomeOptions, deps: WelcomeDe
   if ('refused' in identified) return refuse(socket, arrival, identified.refused, deps);
   const { identity } = identified;
   const refused = (reason: string) => refuse(socket, arrival, reason, deps, identity);
-  const slot = deps.slots.reserve(principalKey(identity), arrival.address);
-  if (typeof slot === 'string') return refused(slot);
-  if (socket.destroyed) slot();
-  else socket.once('close', slot);
   const principal = principalOf(identity, arrival);
-  acceptTcp(socket, options, deps, {
-    opened: (bind) => {
-      if (deps.draining()) return refused('draining');
-      auditAllowed(arrival.request, principal, deps);
-      deps.accept(arrival.request, principal, bind);
-    },
-    refused,
-  });
+  const listen = (full: RefusalReason | undefined) => {
+    if (full !== undefined) return refused(full);
+    acceptTcp(socket, options, deps, {
+      opened: (bind) => {
+        if (deps.draining()) return refused('draining');
+        auditAllowed(arrival.request, principal, deps);
+        deps.accept(arrival.request, principal, bind);
+      },
+      refused,
+    });
+  };
+  const taken = takeSlot(socket, principalKey(identity), arrival.address, deps);
+  // A peer that has gone meanwhile is not listened to.
+  if (taken instanceof Promise) void taken.then((full) => (socket.destroyed ? undefined : listen(full)));
+  else listen(taken);
 }
 
 function identify(

@@ -9,6 +9,8 @@ export type TlsFiles = NonNullable<Config['listen']['tls']>;
 /** What the files hold, found fit to serve. */
 export interface TlsMaterial {
   readonly context: SecureContextOptions;
+  /** When the certificate of the gateway itself began, in epoch milliseconds. */
+  readonly notBefore: number;
   /** When the first certificate of the chain to end ends, in epoch milliseconds. It may have passed. */
   readonly notAfter: number;
 }
@@ -32,7 +34,11 @@ export function readTls(files: TlsFiles): TlsMaterial {
     secureOptions: optionsOf(files),
     ...(files.clientCaFile === undefined ? {} : { ca: authoritiesOf(files.clientCaFile) }),
   };
-  return { context: usable(context), notAfter: Math.min(...certificates.map(({ validTo }) => Date.parse(validTo))) };
+  return {
+    context: usable(context),
+    notBefore: Date.parse(leaf.validFrom),
+    notAfter: Math.min(...certificates.map(({ validTo }) => Date.parse(validTo))),
+  };
 }
 
 /**

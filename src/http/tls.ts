@@ -55,7 +55,8 @@ function clientsOf({ clientCaFile, clientAuth }: TlsFiles): TlsOptions {
   return { requestCert: clientCaFile !== undefined, rejectUnauthorized: clientAuth === 'required' };
 }
 
-function publish({ notAfter }: TlsMaterial, { clock, log, meter }: TlsDeps): void {
+function publish({ notBefore, notAfter }: TlsMaterial, { clock, log, meter }: TlsDeps): void {
+  meter.gauge('tls_certificate_not_before_seconds', {}).set(notBefore / 1000);
   meter.gauge('tls_certificate_not_after_seconds', {}).set(notAfter / 1000);
   if (notAfter <= clock.now()) log.warn('tls_certificate_expired', { notAfter: new Date(notAfter).toISOString() });
 }

@@ -1,4 +1,4 @@
-import type { AuditEvent, AuthEvent, CallEvent, PolicyEvent } from '../ports/sink.ts';
+import type { AuditEvent, AuthEvent, CallEvent, ChangeEvent, PolicyEvent } from '../ports/sink.ts';
 
 /** UTF-16 units of one text that comes from a caller; a longer one is cut and ends in `…`. */
 const MAX_TEXT = 2048;
@@ -11,7 +11,14 @@ export function auditLine(event: AuditEvent, keys: boolean): string {
 
 function membersOf(event: AuditEvent, keys: boolean): string {
   if (event.event === 'call') return callMembers(event, keys);
-  return event.event === 'auth' ? authMembers(event) : policyMembers(event);
+  if (event.event === 'auth') return authMembers(event);
+  return event.event === 'policy' ? policyMembers(event) : changeMembers(event);
+}
+
+function changeMembers(event: ChangeEvent): string {
+  const line = `,"request":${quoted(event.request)},"address":${quoted(event.address)},"decision":"${event.decision}"`;
+  if (event.decision === 'deny') return `${line},"reason":${text(event.reason)}`;
+  return `${line},"kind":"${event.kind}"${targetMembers(event)},"published":${event.published}`;
 }
 
 function policyMembers(event: PolicyEvent): string {

@@ -107,6 +107,11 @@ export const INSTRUMENTS: Table = {
     labels: ['upstream'],
     help: 'Running child processes of the upstream, those for lists and shared ones included.',
   },
+  session_children: {
+    kind: 'gauge',
+    labels: [],
+    help: 'Child processes of sessions, those starting and ending included: what limits.children bounds.',
+  },
   catalogue_items: {
     kind: 'gauge',
     labels: ['kind', 'upstream'],
@@ -117,15 +122,55 @@ export const INSTRUMENTS: Table = {
     labels: ['kind', 'stage'],
     help: 'List changes heard from upstreams, walks they caused, walks that found a difference, sessions told.',
   },
+  bus_up: {
+    kind: 'gauge',
+    labels: [],
+    help: '1 while the other replicas can be reached, 0 while they cannot; 1 where no bus is configured.',
+  },
+  bus_gaps_total: {
+    kind: 'counter',
+    labels: [],
+    help: 'Times changes of other replicas may have been missed, so that everything was listed anew.',
+  },
+  bus_entries_total: {
+    kind: 'counter',
+    labels: ['stage'],
+    help: 'Changes on the bus: published, received from other replicas, refused as not ours, lost before they were published.',
+  },
   auth_total: {
     kind: 'counter',
-    labels: ['outcome', 'reason'],
-    help: 'Tokens, tickets and client certificates judged, by outcome and reason.',
+    labels: ['issuer', 'outcome', 'reason'],
+    help: 'Tokens, tickets and client certificates judged, by issuer, outcome and reason.',
   },
   tickets_total: {
     kind: 'counter',
     labels: ['outcome'],
     help: 'One-time tickets asked for, by outcome.',
+  },
+  admin_requests_total: {
+    kind: 'counter',
+    labels: ['outcome'],
+    help: 'Requests to publish a change from outside, by outcome.',
+  },
+  keys_fetched_timestamp_seconds: {
+    kind: 'gauge',
+    labels: ['issuer'],
+    help: 'When the keys of the issuer were last fetched, in seconds since the epoch; 0 before the first time.',
+  },
+  keys_max_age_seconds: {
+    kind: 'gauge',
+    labels: ['issuer'],
+    help: 'From what age keys of the issuer are fetched anew before they are used: its cacheMaxAge.',
+  },
+  keys_last_fetch_successful: {
+    kind: 'gauge',
+    labels: ['issuer'],
+    help: '0 where the last attempt to fetch the keys of the issuer failed, else 1.',
+  },
+  tls_certificate_not_before_seconds: {
+    kind: 'gauge',
+    labels: [],
+    help: 'When the certificate of the listeners began, in seconds since the epoch; 0 without TLS.',
   },
   tls_certificate_not_after_seconds: {
     kind: 'gauge',
@@ -143,6 +188,16 @@ export const INSTRUMENTS: Table = {
     help: 'Answers nobody waited for, and lines that were no JSON-RPC.',
   },
   audit_dropped_total: { kind: 'counter', labels: [], help: 'Audit events lost because the sink was slow or failing.' },
+  limit: {
+    kind: 'gauge',
+    labels: ['limit_name'],
+    help: 'What the configuration allows, by its key under limits; sizes in bytes. None where there is no limit.',
+  },
+  upstream_timeout_seconds: {
+    kind: 'gauge',
+    labels: ['upstream'],
+    help: 'How long a request to the upstream may take without progress: its timeout.',
+  },
   config_hash_info: { kind: 'info', labels: ['hash'], help: 'Always 1; the hash of the configuration in force.' },
   build_info: { kind: 'info', labels: ['version', 'node'], help: 'Always 1; the versions of the gateway and of Node.' },
 };

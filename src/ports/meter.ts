@@ -34,10 +34,14 @@ export interface Counters {
   frames_dropped_total: { kind: string };
   upstream_restarts_total: { upstream: string };
   list_changes_total: { kind: ListKind; stage: 'heard' | 'walked' | 'changed' | 'told' };
-  auth_total: { outcome: 'accepted' | 'refused' | 'unavailable'; reason: string };
+  bus_gaps_total: None;
+  bus_entries_total: { stage: 'published' | 'received' | 'refused' | 'lost' };
+  auth_total: { issuer: string; outcome: 'accepted' | 'refused' | 'unavailable'; reason: string };
   /** Of messages over `limits.requestsPerSecond`. */
   messages_refused_total: { kind: 'request' | 'notification' | 'malformed' };
   tickets_total: { outcome: 'issued' | 'refused' };
+  /** `published`, or why not. */
+  admin_requests_total: { outcome: string };
   policy_errors_total: { effect: 'allow' | 'deny' };
   /** An answer to an id nobody waits for, by where it came from; `noise` is a line that is not JSON-RPC. */
   unexpected_answers_total: { source: 'client' | 'upstream'; kind: 'late' | 'unknown' | 'noise' };
@@ -51,9 +55,21 @@ export interface Gauges {
   upstream_up: { upstream: string };
   links: { upstream: string; isolation: 'session' | 'shared' };
   children: { upstream: string };
+  /** Of all upstreams together, and only those that `limits.children` counts. */
+  session_children: None;
   catalogue_items: { kind: ItemKind; upstream: string };
+  /** 1 also where there is no bus. */
+  bus_up: None;
+  /** Seconds since the epoch; 0 before the first time. Only of issuers whose keys are fetched. */
+  keys_fetched_timestamp_seconds: { issuer: string };
+  keys_max_age_seconds: { issuer: string };
+  keys_last_fetch_successful: { issuer: string };
   /** Seconds since the epoch; 0 without TLS. */
+  tls_certificate_not_before_seconds: None;
   tls_certificate_not_after_seconds: None;
+  /** What the configuration sets, set once: so that an alert needs no number of its own. */
+  limit: { limit_name: string };
+  upstream_timeout_seconds: { upstream: string };
 }
 
 export interface Histograms {

@@ -1,5 +1,5 @@
 /** What a sealed text is for. A text sealed for one purpose opens for no other. */
-export type SealPurpose = 'parked' | 'upstream-state' | 'again';
+export type SealPurpose = 'parked' | 'upstream-state' | 'again' | 'ticket';
 
 /** Makes texts that only this gateway, or replicas that hold the same keys, can make and read, and that nobody can change. */
 export interface Seal {

@@ -1,4 +1,5 @@
 import type { TransportFacts } from '../auth/principal.ts';
+import type { Change } from './bus.ts';
 
 /** Where it is recorded who was let in, which calls were decided, and what became of the policy. Never blocks and never throws: what cannot be kept is counted as lost. */
 export interface AuditSink {
@@ -7,7 +8,7 @@ export interface AuditSink {
   close(): Promise<void>;
 }
 
-export type AuditEvent = CallEvent | AuthEvent | PolicyEvent;
+export type AuditEvent = CallEvent | AuthEvent | PolicyEvent | ChangeEvent;
 
 export interface CallEvent {
   /** Epoch milliseconds. */
@@ -58,6 +59,35 @@ export interface RuleFailed extends PolicyFact {
 /** A fresh token changed what a session may do. */
 export interface GrantsChanged extends PolicyFact {
   reason: 'grants_changed';
+}
+
+/** Whether a change was published that somebody outside told the admin listener of. */
+export type ChangeEvent = ChangeAllowed | ChangeDenied;
+
+interface ChangeAsked {
+  /** Epoch milliseconds. */
+  time: number;
+  event: 'change';
+  /** What the log calls the same request. */
+  request: string;
+  address: string;
+}
+
+export interface ChangeAllowed extends ChangeAsked {
+  decision: 'allow';
+  kind: Change['kind'];
+  /** Absent where it is of every upstream. */
+  upstream?: string;
+  /** The URI of a resource. */
+  target?: string;
+  /** Changes it came to, one an upstream. */
+  published: number;
+}
+
+export interface ChangeDenied extends ChangeAsked {
+  decision: 'deny';
+  /** The word of the refusal. */
+  reason: string;
 }
 
 /** Whether somebody who came was let in. */

@@ -6,11 +6,12 @@ export interface Verifier {
   close(): Promise<void>;
 }
 
+/** `issuer` is the configured one whose keys and rules decided; absent where none did. */
 export type Verification =
   | { readonly outcome: 'accepted'; readonly identity: Identity }
-  | { readonly outcome: 'refused'; readonly reason: RefusedReason; readonly cause?: Error }
+  | { readonly outcome: 'refused'; readonly reason: RefusedReason; readonly cause?: Error; readonly issuer?: string }
   /** Keys could not be had: not the caller's fault (503, not 401). */
-  | { readonly outcome: 'unavailable'; readonly retryAfterMs: number; readonly cause: Error };
+  | { readonly outcome: 'unavailable'; readonly retryAfterMs: number; readonly cause: Error; readonly issuer?: string };
 
 export type RefusedReason =
   | 'malformed'
@@ -36,7 +37,12 @@ export interface Renewal {
 
 export type Renewed =
   | Verification
-  | { readonly outcome: 'refused'; readonly reason: RenewalRefusedReason; readonly cause?: Error };
+  | {
+      readonly outcome: 'refused';
+      readonly reason: RenewalRefusedReason;
+      readonly cause?: Error;
+      readonly issuer?: string;
+    };
 
 /** Why a good token cannot take the place of another. */
 export type RenewalRefusedReason = 'other_principal' | 'insufficient_scope';

@@ -18,13 +18,13 @@ export class Children {
   private readonly principals = new Map<string, Places>();
   private readonly starts: Starts;
 
-  constructor(limits: ChildLimits, clock: Clock) {
+  constructor(limits: ChildLimits, clock: Clock, taken: (count: number) => void = () => {}) {
     this.limits = limits;
     this.clock = clock;
     this.all = new Places({
       limit: limits.children,
       clock,
-      taken: () => {},
+      taken,
       spare: (need) => idlest(this.spares(), need),
     });
     this.starts = new Starts(limits.childStartsPerSecond, clock);

@@ -22,7 +22,8 @@ export interface ConfiguredDeps {
 
 /** The upstreams of the configuration, in its order, each with the way to dial it. */
 export function upstreamOptions({ mcpServers, limits }: Config, deps: ConfiguredDeps): UpstreamOptions[] {
-  const children = new Children(limits, deps.clock);
+  const taken = deps.meter.gauge('session_children', {});
+  const children = new Children(limits, deps.clock, (count) => taken.set(count));
   return mcpServers.map((server) => ({
     upstream: server.key,
     isolation: server.isolation,

@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
+import { ADMIN_REFUSALS } from '../../src/http/admin-refusals.ts';
 import { FAREWELLS } from '../../src/http/farewells.ts';
 import { REFUSALS } from '../../src/http/refusals.ts';
 import * as errors from '../../src/protocol/errors.ts';
@@ -45,11 +46,18 @@ test('every refusal that a page is told by a close is documented, and no other',
   expect(tableUnder(page, '| reason | close |')).toEqual(Object.entries(FAREWELLS));
 });
 
+test('every refused change is documented with its status, and no other', () => {
+  const rows = tableUnder(page, '| reason | status | when | what the client does |');
+  const coded = Object.entries(ADMIN_REFUSALS).map(([reason, status]) => [reason, `${status}`]);
+  expect(told(rows, 2)).toEqual(coded.sort());
+});
+
 test.each([
   ['| code | name | when | what the client does |', 4],
   ['| reason | message | retryable | when | what the client does |', 5],
   ['| problem | code | message | when |', 4],
   ['| reason | status | Retry-After | when | what the client does |', 5],
+  ['| reason | status | when | what the client does |', 4],
 ])('each row of %s says when, and what to do', (header, width) => {
   const silent = tableUnder(page, header).filter((row) => row.length !== width || row.slice(3).includes(''));
   expect(silent).toEqual([]);

@@ -63,6 +63,7 @@ const BAD: Record<Row, readonly (readonly [path: string, source: string])[]> = {
     ['http/ops.ts', "import { register } from 'prom-client'"],
     ['cli/serve.ts', "import pino from 'pino'"],
   ],
+  '@redis/client only in redis': [['app/door.ts', "import { createClient } from '@redis/client'"]],
   'PURE files import PURE files only': [
     ['config/schema.ts', "import { load } from './load.ts'"],
     ['protocol/names.ts', "import { fingerprint } from '../config/fingerprint.ts'"],

@@ -76,6 +76,8 @@ const ROWS = {
 
   'pino and prom-client only in observe': packages((name) => name === 'pino' || name === 'prom-client', /^observe\//),
 
+  '@redis/client only in redis': packages((name) => name === '@redis/client', /^redis\//),
+
   'PURE files import PURE files only': ({ path, inner }: File) =>
     isPure(path) ? inner.filter((to) => !isPure(to)) : [],
 

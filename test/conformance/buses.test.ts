@@ -1,4 +1,16 @@
 import { MemoryBus } from '../../src/fanout/memory-bus.ts';
+import type { Bus } from '../../src/ports/bus.ts';
 import { busKit } from '../kits/bus-kit.ts';
 
-busKit('memory', { open: async (log) => new MemoryBus(log) });
+const opened = new Map<Bus, MemoryBus>();
+
+busKit('memory', {
+  open: async (log, replicas) =>
+    Array.from({ length: replicas }, () => {
+      const bus = new MemoryBus(log);
+      opened.set(bus, bus);
+      return bus;
+    }),
+  lose: async (bus) => opened.get(bus)?.missed(),
+  hasReplicas: false,
+});

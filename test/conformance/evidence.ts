@@ -74,6 +74,29 @@ export const EVIDENCE: readonly Row[] = [
     'when its token has expired since',
   ],
   [
+    'ticket.replicas',
+    'redis/tickets-two-gateways.test.ts',
+    'a ticket of one gateway is spent at the other, once over both',
+    'of many upgrades at once at both with one ticket exactly one passes',
+    'while Redis is down tickets are neither given nor taken, all else is served, and it goes on when Redis is back',
+  ],
+  [
+    'ticket.replicas',
+    'gateway/tickets-unavailable.test.ts',
+    'a gateway that cannot reach its Redis gives and takes no ticket, and lets in whoever has a token',
+  ],
+  [
+    'est.replicas',
+    'redis/connections-two-gateways.test.ts',
+    'the sockets of a principal are limited over both gateways, and others are let in',
+    'while Redis is down each gateway has its own limit, and when it is back what is open counts',
+  ],
+  [
+    'est.replicas',
+    'redis/connections-tcp.test.ts',
+    'connections of the TCP listener count with those of the other gateway, and make room when they end',
+  ],
+  [
     'ticket.origin',
     'gateway/tickets.test.ts',
     'when it comes from another Origin, and is lost by it',
@@ -709,7 +732,12 @@ export const EVIDENCE: readonly Row[] = [
     'is taken in the modern era, as an answer of that era',
     'brings its roles, and the view with them',
   ],
-  ['life.refused', 'gateway/refresh-refused.test.ts', '%s', 'in the modern era the refusal is the same'],
+  [
+    'life.refused',
+    'gateway/refresh-refused.test.ts',
+    '%s, counted under %s',
+    'in the modern era the refusal is the same',
+  ],
   [
     'life.rate',
     'gateway/refresh-refused.test.ts',

@@ -52,6 +52,8 @@ const OBLIGATIONS = {
       'ticket.anonymous': 'The gateway MUST answer 404 at that path where callers are anonymous.',
       'ticket.spend':
         "The gateway MUST take a ticket in the query of an upgrade for the token it was given for, exactly once, within its life and the token's.",
+      'ticket.replicas':
+        'The gateway MUST take a ticket that another replica gave, once over all of them, and answer 503 to a request for a ticket and to an upgrade with one while it cannot reach what they share.',
       'ticket.origin':
         'The gateway MUST refuse a ticket that comes with another `Origin` than it was asked for with, or with one where there was none, and it is spent.',
       'ticket.refused':
@@ -79,6 +81,8 @@ const OBLIGATIONS = {
         'The gateway MUST end a TCP connection whose first line is no request or over 64 KiB, over TLS too.',
       'est.connections':
         "The gateway MUST refuse an upgrade with 503 while as many as it allows are being verified or open, and with 429 one over the principal's number of sockets.",
+      'est.replicas':
+        'The gateway MUST count the sockets of a principal over all replicas, and its own alone while it cannot reach what they share.',
       'est.rate':
         'The gateway MUST refuse an upgrade that begins over the rate in all with 503 and one over the rate of its address with 429, before its token is judged.',
       'est.address': 'The gateway MUST refuse an upgrade over the number of sockets of its address with 429.',

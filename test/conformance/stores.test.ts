@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { createSeal } from '../../src/auth/seal.ts';
 import { createTickets, TICKET_BOUNDS } from '../../src/auth/ticket.ts';
 import { MemoryStore } from '../../src/auth/ticket-store.ts';
 import type { StoreEntry } from '../../src/ports/store.ts';
@@ -57,13 +58,16 @@ test('a store learns a ticket’s hash, and nothing of which a ticket could be m
     seen.push([key, kept]);
     return store.put(key, kept);
   };
-  const tickets = createTickets({ put, take: (key) => store.take(key), close: () => store.close() }, clock, {
+  const tickets = createTickets({
+    store: { put, take: (key) => store.take(key), close: () => store.close() },
+    seal: createSeal([], clock),
+    clock,
     clockTolerance: 0,
   });
   const given = await tickets.issue(identity, 'https://app.example');
   const ticket = 'ticket' in given ? given.ticket : '';
   expect(ticket).toMatch(/^[A-Za-z0-9_-]{43}$/);
-  expect(seen.map(([key]) => key)).toEqual([expect.stringMatching(/^ticket:[A-Za-z0-9_-]{43}$/)]);
+  expect(seen.map(([key]) => key)).toEqual([expect.stringMatching(/^[A-Za-z0-9_-]{43}$/)]);
   expect(JSON.stringify(seen)).not.toContain(ticket);
   expect(seen.map(([, { owner, life }]) => [owner, life])).toEqual([['["i","alice"]', 30_000]]);
   expect(await tickets.spend(ticket, 'https://app.example')).toEqual(identity);

@@ -55,6 +55,9 @@ describe('where as many processes run for sessions as may', () => {
     expect([own, shared].map(isAlive)).toEqual([true, true]);
     const counts = [...(await metrics()).matchAll(/^mcp_gateway_children\{upstream="(\w+)"\} (\d)/gm)];
     expect(counts.map(([, key, count]) => `${key} ${count}`).sort()).toEqual(['a 2', 'b 1', 'c 1', 'shared 1']);
+    expect(await metrics()).toContain('mcp_gateway_session_children 1\n');
+    client.socket.close();
+    await expect.poll(metrics).toContain('mcp_gateway_session_children 0\n');
   });
 
   test('and all are busy, a call fails and its socket stays', async () => {

@@ -19,6 +19,7 @@ test.each([
   [['serve'], 'error: --config FILE is required'],
   [['check'], 'error: --config FILE is required'],
   [['token'], 'error: --config FILE is required'],
+  [['changes', '--kind', 'tools'], 'error: --config FILE is required'],
   [['serve', '--config', 'no/such.yaml'], 'the configuration file no/such.yaml cannot be read (ENOENT)'],
 ])('%j ends with one sentence', async (args, sentence) => {
   expect(await runCli(args)).toEqual({ code: 1, stdout: '', stderr: `${sentence}\n` });
@@ -26,9 +27,9 @@ test.each([
 
 test('the help names every command and its options', async () => {
   const { code, stdout } = await runCli(['--help']);
-  expect({ code, commands: stdout.match(/^ {2}(serve|check|token) /gm) }).toEqual({
+  expect({ code, commands: stdout.match(/^ {2}(serve|check|token|changes) /gm) }).toEqual({
     code: 0,
-    commands: ['  serve ', '  check ', '  token '],
+    commands: ['  serve ', '  check ', '  token ', '  changes '],
   });
   const help = (await runCli(['token', '--help'])).stdout;
   expect(help.match(/^ {2}--[a-z-]+/gm)?.map((option) => option.trim())).toEqual([
@@ -38,6 +39,14 @@ test('the help names every command and its options', async () => {
     '--role',
     '--scope',
     '--expires-in',
+  ]);
+  const told = (await runCli(['changes', '--help'])).stdout;
+  expect(told.match(/^ {2}--[a-z-]+/gm)?.map((option) => option.trim())).toEqual([
+    '--config',
+    '--kind',
+    '--upstream',
+    '--uri',
+    '--url',
   ]);
 });
 

@@ -38,7 +38,9 @@ describe('no principal is', () => {
     const { gateway, socket } = await certifiedGateway();
     const client = make();
     await expect(socket(client)).rejects.toThrow('HTTP 401');
-    expect(await gateway.metrics()).toContain(`auth_total{outcome="refused",reason="certificate_${reason}"} 1\n`);
+    expect(await gateway.metrics()).toContain(
+      `auth_total{issuer="x509",outcome="refused",reason="certificate_${reason}"} 1\n`,
+    );
     // A client of TLS 1.3 has done its part before it can hear that it is refused.
     const lines = await connectTcp(gateway.tcp, trusting(client));
     lines.send(PING);
@@ -67,7 +69,7 @@ describe('no principal is', () => {
     await expect(socket(client)).rejects.toThrow('HTTP 401');
     expect(await (await connectTcp(gateway.tcp, trusting(client))).rest()).toEqual([]);
     const metrics = await gateway.metrics();
-    expect(metrics).toContain('auth_total{outcome="refused",reason="certificate_expired"} 2\n');
+    expect(metrics).toContain('auth_total{issuer="x509",outcome="refused",reason="certificate_expired"} 2\n');
     expect(metrics).toContain('connections_refused_total{reason="certificate_expired"} 1\n');
   });
 

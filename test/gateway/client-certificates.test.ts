@@ -47,7 +47,7 @@ describe('a certificate stands for a principal', () => {
     await lines.initialize();
     expect(await lines.ask(call)).toEqual(textAnswer(1, 'hello'));
     expect(await lines.ask(toolCall(2, 'up__pid'))).toMatchObject({ id: 2, error: { code: -32602 } });
-    expect(await gateway.metrics()).toContain('auth_total{outcome="accepted",reason=""} 2\n');
+    expect(await gateway.metrics()).toContain('auth_total{issuer="x509",outcome="accepted",reason=""} 2\n');
   }
 
   test('whose connections count together, whatever certificate they came with', async () => {

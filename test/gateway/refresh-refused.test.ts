@@ -32,19 +32,25 @@ async function twoIssuers() {
 
 describe('a token is refused in one and the same words, and the session is as it was', () => {
   type Gateway = Awaited<ReturnType<typeof twoIssuers>>;
-  test.each<[reason: string, made: (gateway: Gateway) => Promise<string>]>([
-    ['other_principal', ({ token }) => token(600, { scope: 'mcp', sub: 'bob' })],
-    ['other_principal', ({ clock }) => other.sign({ scope: 'mcp' }, { now: clock.now() })],
-    ['insufficient_scope', ({ token }) => token(600, { scope: 'other' })],
-    ['expired', ({ token }) => token(-1, { scope: 'mcp' })],
-    ['wrong_audience', ({ token }) => token(600, { scope: 'mcp', aud: 'https://elsewhere.example/' })],
+  const idp = 'https://idp.example.com/';
+  test.each<[reason: string, issuer: string, made: (gateway: Gateway) => Promise<string>]>([
+    ['other_principal', idp, ({ token }) => token(600, { scope: 'mcp', sub: 'bob' })],
+    [
+      'other_principal',
+      'https://other.example.com/',
+      ({ clock }) => other.sign({ scope: 'mcp' }, { now: clock.now() }),
+    ],
+    ['insufficient_scope', idp, ({ token }) => token(600, { scope: 'other' })],
+    ['expired', idp, ({ token }) => token(-1, { scope: 'mcp' })],
+    ['wrong_audience', idp, ({ token }) => token(600, { scope: 'mcp', aud: 'https://elsewhere.example/' })],
     [
       'bad_signature',
+      idp,
       ({ issuer, clock }) =>
         issuer.sign({ scope: 'mcp' }, { now: clock.now(), key: secretKey('another secret of 32 bytes or more') }),
     ],
-    ['malformed', async () => 'no token'],
-  ])('%s', async (reason, made) => {
+    ['malformed', 'none', async () => 'no token'],
+  ])('%s, counted under %s', async (reason, issuer, made) => {
     const gateway = await twoIssuers();
     const { client, clock, log, metrics } = gateway;
     const token = await made(gateway);
@@ -54,7 +60,9 @@ describe('a token is refused in one and the same words, and the session is as it
       { fields: { reason, id: 'alice' } },
     ]);
     expect(JSON.stringify(log)).not.toContain(token);
-    expect(await metrics()).toContain(`mcp_gateway_auth_total{outcome="refused",reason="${reason}"} 1`);
+    expect(await metrics()).toContain(
+      `mcp_gateway_auth_total{issuer="${issuer}",outcome="refused",reason="${reason}"} 1`,
+    );
     clock.advance(299_999);
     expect(await client.barrier()).toEqual([]);
     clock.advance(1);
@@ -72,7 +80,9 @@ test('a second within 30 s is refused unjudged, also after one that was refused;
   expect(await client.ask(refresh(3, good))).toEqual(rateLimited(3, 30_000));
   clock.advance(29_000);
   expect(await client.ask(refresh(4, good))).toEqual(rateLimited(4, 1000));
-  expect(await metrics()).toContain('mcp_gateway_auth_total{outcome="accepted",reason=""} 1');
+  expect(await metrics()).toContain(
+    'mcp_gateway_auth_total{issuer="https://idp.example.com/",outcome="accepted",reason=""} 1',
+  );
   clock.advance(1000);
   expect(await client.ask(refresh(5, good))).toMatchObject({ id: 5, result: { expiresAt: secondsAfter(600) } });
 });
@@ -172,7 +182,7 @@ describe('while the keys are being asked for', () => {
     keys.release();
   });
 
-  const JUDGED = 'mcp_gateway_auth_total{outcome="accepted",reason=""} 2';
+  const JUDGED = 'mcp_gateway_auth_total{issuer="https://idp.example.com/",outcome="accepted",reason=""} 2';
 
   test('cancelled it has no answer, and the old token stays', async () => {
     const { client, keys, sign, clock, metrics } = await rotating();

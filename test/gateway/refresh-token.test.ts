@@ -116,7 +116,9 @@ test('log, metrics and audit tell of each judged token, which is in none of them
       fields: { session: expect.any(String), request: 'the-id', issuer: issuer.issuer, id: 'alice' },
     },
   ]);
-  expect(await metrics()).toContain('mcp_gateway_auth_total{outcome="accepted",reason=""} 2');
+  expect(await metrics()).toContain(
+    'mcp_gateway_auth_total{issuer="https://idp.example.com/",outcome="accepted",reason=""} 2',
+  );
   const other = await open(300, { sub: 'bob' });
   await other.ask(refresh(2, fresh));
   await expect.poll(() => audited.lines().length).toBe(4);

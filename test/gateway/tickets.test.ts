@@ -162,8 +162,8 @@ test('what becomes of tickets is counted', async () => {
   expect(await count('tickets_total', { outcome: 'issued' })).toBe(1);
   expect(await count('tickets_total', { outcome: 'refused' })).toBe(1);
   // The token once, the ticket once.
-  expect(await count('auth_total', { outcome: 'accepted', reason: '' })).toBe(2);
-  expect(await count('auth_total', { outcome: 'refused', reason: 'ticket' })).toBe(1);
+  expect(await count('auth_total', { issuer: issuer.issuer, outcome: 'accepted', reason: '' })).toBe(2);
+  expect(await count('auth_total', { issuer: 'none', outcome: 'refused', reason: 'ticket' })).toBe(1);
   expect(await count('connections_refused_total', { reason: 'invalid_ticket' })).toBe(1);
   const events = own.log.filter(({ event }) => event === 'ticket_refused').map(({ fields }) => fields);
   expect(events).toEqual([{ request: expect.any(String), address: '127.0.0.1', reason: 'no_token' }]);

@@ -1,3 +1,4 @@
+import { X509Certificate } from 'node:crypto';
 import { once } from 'node:events';
 import { connect } from 'node:net';
 import { type ConnectionOptions, connect as connectTls } from 'node:tls';
@@ -78,7 +79,11 @@ test('a new certificate is for the next connection, and the open ones live on', 
   expect([await client.ask(PING), await lines.ask(PING)]).toEqual([PONG, PONG]);
   const told = gateway.log.find(({ event }) => event === 'tls_reloaded');
   expect(told?.fields).toEqual({ notAfter: '2100-01-01T00:00:00.000Z' });
-  expect(await gateway.metrics()).toContain(`tls_certificate_not_after_seconds ${notAfter / 1000}\n`);
+  const metrics = await gateway.metrics();
+  expect(metrics).toContain(`tls_certificate_not_after_seconds ${notAfter / 1000}\n`);
+  expect(metrics).toContain(
+    `tls_certificate_not_before_seconds ${Date.parse(new X509Certificate(second.cert).validFrom) / 1000}\n`,
+  );
 });
 
 test('a pair that does not fit keeps the old one in force until it does, and no key is told', async () => {

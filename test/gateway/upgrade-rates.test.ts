@@ -49,7 +49,7 @@ describe('upgrades begun', () => {
     expect(answers.map(([status]) => status)).toEqual([101, 101, 101, 429, 429]);
     expect(answers[4]).toEqual([429, '1', '{"error":"handshakes_per_address"}']);
     const metrics = await gateway.metrics();
-    expect(metrics).toContain('auth_total{outcome="accepted",reason=""} 3\n');
+    expect(metrics).toContain('auth_total{issuer="https://idp.example.com/",outcome="accepted",reason=""} 3\n');
     expect(metrics).toContain('connections_refused_total{reason="handshakes_per_address"} 2\n');
   });
 

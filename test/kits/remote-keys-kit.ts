@@ -26,27 +26,31 @@ export function remoteKeysKit(name: string, kind: RemoteKeysUnderTest): void {
     });
 
     it('accepts a rotated key after at most the cool-down, with few fetches (report B138)', async () => {
-      const { server, token, verify, clock, signWith } = world();
+      const { server, token, verify, clock, signWith, issuer } = world();
       const rotated = await makeKey(kind.alg, 'key-2');
       await verify(token);
       server.rotate([rotated.jwk ?? {}]);
-      expect(await verify(await signWith(rotated))).toStrictEqual({ outcome: 'refused', reason: 'unknown_key' });
+      expect(await verify(await signWith(rotated))).toStrictEqual({
+        outcome: 'refused',
+        reason: 'unknown_key',
+        issuer,
+      });
       clock.advance(30_000);
       const tokens = await Promise.all(Array.from({ length: 100 }, () => signWith(rotated)));
       const verdicts = await Promise.all(tokens.map(verify));
       expect(verdicts.filter((verdict) => verdict.outcome === 'accepted')).toHaveLength(100);
       expect(server.fetches()).toBe(2);
-      expect(await verify(token)).toStrictEqual({ outcome: 'refused', reason: 'unknown_key' });
+      expect(await verify(token)).toStrictEqual({ outcome: 'refused', reason: 'unknown_key', issuer });
     });
 
     it('is not made to fetch by a flood of unknown keys', async () => {
-      const { server, verify, clock, signWith } = world();
+      const { server, verify, clock, signWith, issuer } = world();
       const stranger = await makeKey(kind.alg);
       const flood = await Promise.all(
         Array.from({ length: 40 }, (_, n) => signWith({ ...stranger, kid: `stranger-${n}` })),
       );
       for (const token of flood) {
-        expect(await verify(token)).toStrictEqual({ outcome: 'refused', reason: 'unknown_key' });
+        expect(await verify(token)).toStrictEqual({ outcome: 'refused', reason: 'unknown_key', issuer });
         clock.advance(1_000);
       }
       expect(server.fetches()).toBe(2);
@@ -107,11 +111,11 @@ export function remoteKeysKit(name: string, kind: RemoteKeysUnderTest): void {
     });
 
     it('fetches again when keys are older than cacheMaxAge, so a withdrawn key ends', async () => {
-      const { server, verify, clock, signNow } = world();
+      const { server, verify, clock, signNow, issuer } = world();
       await verify(await signNow());
       server.rotate([]);
       clock.advance(600_001);
-      expect(await verify(await signNow())).toStrictEqual({ outcome: 'refused', reason: 'unknown_key' });
+      expect(await verify(await signNow())).toStrictEqual({ outcome: 'refused', reason: 'unknown_key', issuer });
     });
 
     it('follows no redirect', async () => {
@@ -147,6 +151,7 @@ export function remoteKeysKit(name: string, kind: RemoteKeysUnderTest): void {
 }
 
 interface World {
+  readonly issuer: string;
   readonly server: KeyServer;
   readonly clock: ReturnType<typeof fakeClock>;
   readonly lines: readonly string[];
@@ -172,6 +177,7 @@ function openWorld(kind: RemoteKeysUnderTest): () => World {
     const signWith = (other: TestKey) =>
       signer.sign({ exp: clock.now() / 1000 + 3_600 }, { now: clock.now(), key: other });
     const world = {
+      issuer,
       server,
       clock,
       lines: log.lines,

@@ -10,7 +10,7 @@ export interface SealUnderTest {
   readonly stranger: (clock: Clock) => Seal;
 }
 
-const PURPOSES: readonly SealPurpose[] = ['parked', 'upstream-state', 'again'];
+const PURPOSES: readonly SealPurpose[] = ['parked', 'upstream-state', 'again', 'ticket'];
 const purpose = fc.constantFrom(...PURPOSES);
 /** Any UTF-16, halves of pairs included. */
 const text = fc.string({ unit: fc.integer({ min: 0, max: 0xffff }).map((unit) => String.fromCharCode(unit)) });

@@ -6,6 +6,7 @@ import { startNews } from '../../src/app/news.ts';
 import { policyOf, sessionGateway } from '../../src/app/sessions.ts';
 import { wireUpstreams } from '../../src/app/upstreams.ts';
 import { principalOf } from '../../src/auth/principal.ts';
+import { createSeal } from '../../src/auth/seal.ts';
 import { loadConfigText } from '../../src/config/load.ts';
 import type { Config } from '../../src/config/schema.ts';
 import { MemoryBus } from '../../src/fanout/memory-bus.ts';
@@ -63,7 +64,8 @@ function compose(config: Config) {
   const bus = new MemoryBus(shared.log);
   const upstreams = wireUpstreams(shared, { ...surroundings, bus });
   const audit = { record: () => {}, close: async () => {} };
-  const gateway = sessionGateway(shared, { policy: policyOf(shared), upstreams, audit, verifier: undefined });
+  const seal = createSeal([], shared.clock);
+  const gateway = sessionGateway(shared, { policy: policyOf(shared), upstreams, audit, seal, verifier: undefined });
   const registry = new SessionRegistry();
   const stopNews = startNews(shared, bus, registry);
   upstreams.pool.start();

@@ -18,14 +18,34 @@ function main(): number {
   return verdicts.every(({ verdict }) => verdict === 'passed') ? 0 : 1;
 }
 
-/** Runs the files the cases name that exist, and returns what their tests said. */
+/** Runs the files the cases name that exist, and returns what their tests said. Those of test/redis need a Redis. */
 function run(cases: readonly Case[]): Told[] {
   const files = [...new Set(cases.map(({ file }) => file))].filter((file) => existsSync(file));
+  const needsRedis = (file: string) => file.startsWith('test/redis/');
+  return [
+    ...runWith(
+      'vitest.config.ts',
+      cases,
+      files.filter((file) => !needsRedis(file)),
+    ),
+    ...runWith('vitest.redis.config.ts', cases, files.filter(needsRedis)),
+  ];
+}
+
+function runWith(config: string, cases: readonly Case[], files: readonly string[]): Told[] {
   if (files.length === 0) return [];
   const scratch = mkdtempSync(join(tmpdir(), 'cases-'));
   try {
     const report = join(scratch, 'report.json');
-    const options = ['--reporter=default', '--reporter=json', `--outputFile.json=${report}`, '-t', patternOf(cases)];
+    const options = [
+      '--config',
+      config,
+      '--reporter=default',
+      '--reporter=json',
+      `--outputFile.json=${report}`,
+      '-t',
+      patternOf(cases),
+    ];
     const vitest = join('node_modules', 'vitest', 'vitest.mjs');
     spawnSync(process.execPath, [vitest, 'run', ...options, ...files], { stdio: ['ignore', 'inherit', 'inherit'] });
     return existsSync(report) ? read(readFileSync(report, 'utf8')) : [];

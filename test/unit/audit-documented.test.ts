@@ -1,7 +1,15 @@
 import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { auditLine } from '../../src/observe/audit-line.ts';
-import type { AuthAllowed, AuthDenied, CallEvent, GrantsChanged, RuleFailed } from '../../src/ports/sink.ts';
+import type {
+  AuthAllowed,
+  AuthDenied,
+  CallEvent,
+  ChangeAllowed,
+  ChangeDenied,
+  GrantsChanged,
+  RuleFailed,
+} from '../../src/ports/sink.ts';
 import { tableUnder } from '../support/markdown-table.ts';
 import { fencesOf } from '../support/readme.ts';
 
@@ -9,7 +17,8 @@ const page = readFileSync('docs/audit.md', 'utf8');
 const members = tableUnder(page, '| member | always there | what it is |');
 const authMembers = tableUnder(page, '| member of auth | always there | what it is |');
 const policyMembers = tableUnder(page, '| member of policy | always there | what it is |');
-const [example, arrivals, rules] = fencesOf(page);
+const changeMembers = tableUnder(page, '| member of change | always there | what it is |');
+const [example, arrivals, rules, changes] = fencesOf(page);
 
 /** Every member there is: one that is added to the event without a row fails here. */
 const WHOLE: Required<CallEvent> = {
@@ -79,10 +88,32 @@ const CHANGED: Required<GrantsChanged> = {
   reason: 'grants_changed',
 };
 
-test('the examples are what is written of such a call, of such arrivals, and of such a policy', () => {
+const PUBLISHED: Required<ChangeAllowed> = {
+  time: Date.UTC(2026, 10, 30, 22, 3, 11, 500),
+  event: 'change',
+  request: '5f0e7c1d-0b62-4a1c-8d07-2f4f1f0a6f3e',
+  address: '127.0.0.1',
+  decision: 'allow',
+  kind: 'updated',
+  upstream: 'files',
+  target: 'file:///srv/plan.md',
+  published: 1,
+};
+
+const UNPUBLISHED: Required<ChangeDenied> = {
+  time: Date.UTC(2026, 10, 30, 22, 3, 12, 20),
+  event: 'change',
+  request: 'c2f7c9b8-6a51-4d0e-9a7b-1d2c3b4a5e6f',
+  address: '127.0.0.1',
+  decision: 'deny',
+  reason: 'invalid_token',
+};
+
+test('the examples are what is written of such a call, of such arrivals, of such a policy, and of such changes', () => {
   expect(example?.text).toBe(auditLine(WHOLE, true));
   expect(arrivals?.text).toBe(auditLine(ALLOWED, true) + auditLine(DENIED, true));
   expect(rules?.text).toBe(auditLine(FAILED, true) + auditLine(CHANGED, true));
+  expect(changes?.text).toBe(auditLine(PUBLISHED, true) + auditLine(UNPUBLISHED, true));
 });
 
 test('every member of a line is documented, in its order, and no other', () => {
@@ -91,4 +122,6 @@ test('every member of a line is documented, in its order, and no other', () => {
   expect(authMembers.map(([name]) => name)).toEqual([...new Set(written)]);
   const ofPolicy = [FAILED, CHANGED].flatMap((event) => Object.keys(JSON.parse(auditLine(event, true))));
   expect(policyMembers.map(([name]) => name)).toEqual([...new Set(ofPolicy)]);
+  const ofChange = [PUBLISHED, UNPUBLISHED].flatMap((event) => Object.keys(JSON.parse(auditLine(event, true))));
+  expect(changeMembers.map(([name]) => name)).toEqual([...new Set(ofChange)]);
 });

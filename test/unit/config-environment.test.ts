@@ -42,7 +42,6 @@ test.each([
     'MCP_GW__TIMING__RESUME_WINDOW',
     'timing.resumeWindow (from MCP_GW__TIMING__RESUME_WINDOW) is not acted on by this version; remove it',
   ],
-  ['MCP_GW__ADMIN__PORT', 'admin (from MCP_GW__ADMIN__PORT) is not acted on by this version; remove it'],
 ])('%s is refused', (name, sentence) => {
   expect(problems(ANONYMOUS, { [name]: 'hunter2' })).toEqual([sentence]);
 });

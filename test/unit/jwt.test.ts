@@ -57,12 +57,12 @@ describe('text that is no token', () => {
   });
 
   it.each([
-    ['a critical header that is not understood', { crit: ['x'], x: 1 }],
-    ['an unencoded payload', { b64: false, crit: ['b64'] }],
-  ])('is malformed: %s', async (_, header) => {
+    ['a critical header that is not understood', { crit: ['x'], x: 1 }, { issuer: idp.issuer }],
+    ['an unencoded payload', { b64: false, crit: ['b64'] }, {}],
+  ])('is malformed: %s', async (_, header, by) => {
     const [, payload, signature] = (await idp.sign({}, { now })).split('.');
     const token = `${part(JSON.stringify({ alg: 'HS256', ...header }))}.${payload}.${signature}`;
-    expect(await verifier.verify(token)).toStrictEqual({ outcome: 'refused', reason: 'malformed' });
+    expect(await verifier.verify(token)).toStrictEqual({ outcome: 'refused', reason: 'malformed', ...by });
   });
 });
 
@@ -153,13 +153,13 @@ describe('a key set', () => {
     const tokens = await Promise.all(keys.map((key) => idp.sign({}, { now, key, header: { kid: undefined } })));
     const verdicts = await Promise.all(tokens.map((token) => verifier.verify(token)));
     expect(verdicts.slice(0, 8).map((verdict) => verdict.outcome)).toStrictEqual(Array(8).fill('accepted'));
-    expect(verdicts[8]).toStrictEqual({ outcome: 'refused', reason: 'bad_signature' });
+    expect(verdicts[8]).toStrictEqual({ outcome: 'refused', reason: 'bad_signature', issuer: idp.issuer });
   });
 
   it('keeps a key to its own algorithm and use', async () => {
     const key = await makeKey('ES256');
     const token = await idp.sign({}, { now, key });
-    const unknown = { outcome: 'refused', reason: 'unknown_key' };
+    const unknown = { outcome: 'refused', reason: 'unknown_key', issuer: idp.issuer };
     expect(await (await openSet({ ...key.jwk, alg: 'RS256' })).verify(token)).toStrictEqual(unknown);
     expect(await (await openSet({ ...key.jwk, use: 'enc' })).verify(token)).toStrictEqual(unknown);
   });

@@ -113,11 +113,14 @@ export class GatewayProcess {
     return (await this.ask<{ covered: Profiler.ScriptCoverage[] }>('covered')).covered;
   }
 
-  async stop(): Promise<void> {
+  /** Killed when it has not gone within so many milliseconds of being told to. */
+  async stop(within = 120_000): Promise<void> {
     if (this.exit === undefined) {
       const gone = once(this.child, 'exit');
       this.child.kill('SIGTERM');
+      const late = setTimeout(() => this.child.kill('SIGKILL'), within);
       await gone;
+      clearTimeout(late);
     }
     rmSync(this.directory, { recursive: true });
   }
