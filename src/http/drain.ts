@@ -5,9 +5,7 @@ import { waves } from './waves.ts';
 export interface Drainable {
   /** Whether a request has no answer yet. */
   readonly isBusy: boolean;
-  /** Takes no new requests. */
-  stopTaking(): void;
-  /** The same, and closes as soon as nothing is in flight. */
+  /** Takes no new requests, and closes as soon as nothing is in flight. Until then it goes on as usual. */
   drain(): void;
   /** Ends what is still in flight in an error, then the socket. */
   drainOver(): void;
@@ -33,9 +31,10 @@ export interface DrainTiming {
 const CLOSING_MS = 1500;
 
 /**
- * The way a gateway's sockets go when it shuts down: notice, then idle ones in waves, each busy one when its calls have
- * ended, and at last, in waves again, those whose calls did not end in time. Takes at most the sum of its times and
- * CLOSING_MS; without sockets nothing but the notice.
+ * The way a gateway's sockets go when it shuts down: notice, then each in its turn, idle ones first, a busy one when its
+ * calls have ended, and at last, in waves again, those whose calls did not end in time. Until its turn a socket is served
+ * as usual: clients at work would otherwise all be refused, and come back, at once. Takes at most the sum of its times
+ * and CLOSING_MS; without sockets nothing but the notice.
  */
 export class Drain {
   private readonly parts: DrainParts;
@@ -65,7 +64,6 @@ export class Drain {
     this.told = true;
     if (timing.notice > 0) await this.pause(timing.notice);
     this.refusing = true;
-    for (const session of [...sessions]) session.stopTaking();
     this.inWaves((session) => session.drain());
     await this.emptied(timing.inFlight);
     this.inWaves((session) => session.drainOver());

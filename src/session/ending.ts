@@ -54,14 +54,9 @@ export class Ending {
     if (this.isOverdue) this.connection.close('nothing_opened');
   }
 
-  /** From now on requests that may take time are refused; the socket stays. */
-  stopTaking(): void {
-    this.draining = true;
-  }
-
-  /** The same, and the socket closes as soon as nothing is in flight and the end of its listens is sent. */
+  /** From now on requests that may take time are refused, and the socket closes as soon as nothing is in flight and the end of its listens is sent. */
   drain(): void {
-    this.stopTaking();
+    this.draining = true;
     if (this.leaving) return;
     this.leaving = true;
     void this.deps.endListens().then(() => {
@@ -88,7 +83,7 @@ export class Ending {
 
   /** The time that calls in flight have while the gateway shuts down is over. */
   drainOver(): void {
-    this.stopTaking();
+    this.draining = true;
     this.giveUp(new Fault('draining', { retryAfterMs: this.retryMs }));
     void this.deps.endListens().then(() => this.connection.close('draining', this.retryMs));
   }

@@ -132,11 +132,6 @@ export class Session implements FrameReceiver {
     return this.inFlight.size > 0;
   }
 
-  /** Takes no new requests. */
-  stopTaking(): void {
-    this.ending.stopTaking();
-  }
-
   /** Takes no new requests and closes as soon as nothing is in flight. */
   drain(): void {
     this.ending.drain();

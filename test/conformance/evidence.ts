@@ -840,12 +840,12 @@ export const EVIDENCE: readonly Row[] = [
   [
     'drain.hint',
     'gateway/draining.test.ts',
-    'a socket that waits for its turn is answered pings and lists, and goes when it asks for more',
+    'a socket is served as usual until its turn; then it is refused new work, and goes when its calls have ended',
   ],
   [
     'drain.new',
     'gateway/draining.test.ts',
-    'a socket that waits for its turn is answered pings and lists, and goes when it asks for more',
+    'a socket is served as usual until its turn; then it is refused new work, and goes when its calls have ended',
   ],
   [
     'drain.over',

@@ -558,7 +558,7 @@ const OBLIGATIONS = {
       'drain.opening':
         'The gateway MUST answer a modern client’s first request that waits for upstreams when the drain begins.',
       'drain.new':
-        'The gateway MUST answer new requests that go beyond `ping` and lists with `draining`, and close their socket as soon as nothing is in flight.',
+        'The gateway MUST serve a socket as usual until its turn to close, then answer new requests that go beyond `ping` and lists with `draining`, and close it as soon as nothing is in flight.',
       'drain.over':
         'The gateway MUST end what is still in flight after `timing.drain.inFlight` with `draining` before it closes with 1001.',
     },

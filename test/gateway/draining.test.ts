@@ -28,26 +28,32 @@ test('during the notice the gateway is not ready and all else goes on, new socke
   await closing;
 });
 
-test('a socket that waits for its turn is answered pings and lists, and goes when it asks for more', async () => {
+test('a socket is served as usual until its turn; then it is refused new work, and goes when its calls have ended', async () => {
   const clock = fakeClock();
   const gateway = await startGateway({ limits: LIMITS, mcpServers }, clock);
   await gateway.ready();
   const open = () => openRaw(gateway.url);
-  const [first, asking, waiting] = [await open(), await open(), await open()];
+  const [first, second, busy] = [await open(), await open(), await open()];
+  busy.send(toolCall('wait', 'up__wait'));
+  expect(await busy.barrier()).toEqual([]);
   const closing = gateway.close();
   expect(await first.closed).toEqual(DRAINED);
   expect((await upgrade(gateway.url)).status).toBe(503);
-  expect(await asking.ask({ jsonrpc: '2.0', id: 1, method: 'tools/list' })).toMatchObject({ id: 1, result: {} });
-  expect(await asking.ask(toolCall(2, 'up__echo'))).toEqual(
-    errorAnswer(2, -32603, 'The gateway is shutting down', DRAINING_DATA),
-  );
-  expect(await asking.closed).toEqual(DRAINED);
-  expect(await waiting.barrier()).toEqual([]);
-  clock.advance(39);
-  expect(await waiting.barrier()).toEqual([]);
+  expect(await second.ask(toolCall(1, 'up__echo', { text: 'as usual' }))).toEqual(textAnswer(1, 'as usual'));
+  clock.advance(19);
+  expect(await second.barrier()).toEqual([]);
   clock.advance(1);
-  expect(await waiting.closed).toEqual(DRAINED);
-  const hints = await Promise.all([first, asking, waiting].map(async ({ closed }) => (await closed).reason));
+  expect(await second.closed).toEqual(DRAINED);
+  expect(await busy.ask(toolCall(2, 'up__echo', { text: 'still' }))).toEqual(textAnswer(2, 'still'));
+  clock.advance(20);
+  expect(await busy.ask({ jsonrpc: '2.0', id: 3, method: 'tools/list' })).toMatchObject({ id: 3, result: {} });
+  expect(await busy.ask(toolCall(4, 'up__echo'))).toEqual(
+    errorAnswer(4, -32603, 'The gateway is shutting down', DRAINING_DATA),
+  );
+  expect(await busy.barrier()).toEqual([]);
+  busy.send({ jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId: 'wait' } });
+  expect(await busy.closed).toEqual(DRAINED);
+  const hints = await Promise.all([first, second, busy].map(async ({ closed }) => (await closed).reason));
   expect(new Set(hints).size).toBeGreaterThan(1);
   await closing;
 });

@@ -160,17 +160,19 @@ describe('where it comes from', () => {
 test('while it drains no socket and no call is taken, idle sockets close and calls in flight are answered', async () => {
   const own = await startGateway({ mcpServers: { up: stdioUpstream('plain.mjs') } });
   const [idle, busy] = [await openRaw(own.url), await openRaw(own.url)];
-  busy.send(toolCall(1, 'up__beat', { every: 300, times: 2 }, { progressToken: 1 }));
+  busy.send(toolCall(1, 'up__beat', { every: 300, times: 3 }, { progressToken: 1 }));
   await busy.next();
   const closing = own.close();
   expect(await idle.closed).toEqual(DRAINED);
+  // Its own turn is 20 ms later.
+  await busy.next();
   const refused = await upgrade(own.url);
   expect([refused.status, refused.headers['retry-after'], refused.body]).toEqual([503, '5', '{"error":"draining"}']);
   expect(await busy.ask(toolCall(2, 'up__echo'))).toEqual(
     errorAnswer(2, -32603, 'The gateway is shutting down', DRAINING_DATA),
   );
   await busy.next();
-  expect(await busy.json()).toEqual(textAnswer(1, 'beat 2'));
+  expect(await busy.json()).toEqual(textAnswer(1, 'beat 3'));
   expect(await busy.closed).toEqual(DRAINED);
   await closing;
 });

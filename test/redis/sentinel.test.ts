@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { isUp, redisBus, replica, updated } from '../support/redis-buses.ts';
-import { sentinelSetup } from '../support/redis-sentinel.ts';
+import { sentinelOf, sentinelSetup } from '../support/redis-sentinel.ts';
 
 const POLL = { timeout: 30_000 };
 
@@ -47,4 +47,15 @@ test('a master the Sentinel does not know is said to be unknown', async () => {
   const { bus, log } = redisBus(`redis-sentinel://127.0.0.1:${sentinel.port}?sentinelMasterId=other`);
   await bus.opened;
   expect(log.lines).toEqual([{ event: 'bus_down', fields: { reason: 'The Sentinel knows no master other' } }]);
+});
+
+test('a server that is no master any more is not used, whatever a Sentinel says', async () => {
+  const { replica: second } = await sentinelSetup();
+  const stale = await sentinelOf([
+    `sentinel monitor main 127.0.0.1 ${second.port} 2`,
+    'sentinel down-after-milliseconds main 600000',
+  ]);
+  const { bus, log } = redisBus(`redis-sentinel://127.0.0.1:${stale.port}?sentinelMasterId=main`);
+  await bus.opened;
+  expect(log.lines).toEqual([{ event: 'bus_down', fields: { reason: 'The server the Sentinel names is no master' } }]);
 });

@@ -27,16 +27,18 @@ export async function sentinelSetup({ password, sentinelPassword }: SentinelChoi
     ...(password === undefined ? [] : [`sentinel auth-pass main ${password}`]),
     ...(sentinelPassword === undefined ? [] : [`requirepass ${sentinelPassword}`]),
   ];
-  const sentinel = await redisServer({
-    command: ['redis-server', configFile(lines)],
-    args: ['--sentinel'],
-    ...(sentinelPassword === undefined ? {} : { password: sentinelPassword }),
-  });
+  const sentinel = await sentinelOf(lines, sentinelPassword);
   await expect.poll(() => masterPort(sentinel), { timeout: 15_000 }).toBe(master.port);
   await expect
     .poll(async () => String(await sentinel.command('INFO', 'sentinel')), { timeout: 20_000 })
     .toMatch(/status=ok,.*slaves=1/);
   return { master, replica, sentinel, masterPort: () => masterPort(sentinel) };
+}
+
+/** A Sentinel with these lines in its file. */
+export function sentinelOf(lines: readonly string[], password?: string): Promise<RedisServer> {
+  const command = ['redis-server', configFile(lines)] as const;
+  return redisServer({ command, args: ['--sentinel'], ...(password === undefined ? {} : { password }) });
 }
 
 async function masterPort(sentinel: RedisServer): Promise<number> {

@@ -28,7 +28,6 @@ function draining(timing: typeof TIMING, busy: readonly boolean[]) {
   for (const [name, isBusy] of busy.entries()) {
     const session = {
       isBusy,
-      stopTaking: () => {},
       drain: () => {
         say(name, 'drain');
         if (!session.isBusy) gone(session);
@@ -108,7 +107,7 @@ test.each([5, 500])('forced after %s ms, it ends every session at that moment', 
 test('who joins when nothing is let in any more goes at once', async () => {
   const { drain, pass } = draining({ ...TIMING, notice: 10 }, [true]);
   const said: string[] = [];
-  const late = { isBusy: false, stopTaking: () => {}, drain: () => said.push('drain'), drainOver: () => {} };
+  const late = { isBusy: false, drain: () => said.push('drain'), drainOver: () => {} };
   drain.joined(late);
   expect(said).toEqual([]);
   await pass(10);

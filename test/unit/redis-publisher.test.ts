@@ -86,6 +86,7 @@ test('1,000 changes wait; of more the others learn that anything may have change
   const { redis, publish, count } = publisher();
   redis.turn(false);
   for (let at = 0; at < 1003; at += 1) publish.publish(updated(`x://${at}`));
+  publish.publish(updated('x://7'));
   expect([redis.sent.length, count('lost')]).toEqual([0, 3]);
   redis.turn(true);
   await publish.close();
