@@ -4,6 +4,7 @@ import { measureConfigured } from './app/configured.ts';
 import { openDoor } from './app/door.ts';
 import { startTcp, upgradeOptions } from './app/listeners.ts';
 import { startNews } from './app/news.ts';
+import { OpenParts } from './app/open-parts.ts';
 import { joinReplicas } from './app/replicas.ts';
 import { policyOf, sessionGateway } from './app/sessions.ts';
 import type { Shared } from './app/shared.ts';
@@ -51,27 +52,47 @@ export interface App {
   force(): void;
 }
 
-/** Constructs and wires the gateway; resolves when every listener accepts connections, rejects with one sentence. */
+/** Constructs and wires the gateway; resolves when every listener accepts connections, rejects with one sentence and nothing left open. */
 export async function startApp(options: AppOptions): Promise<App> {
+  const parts = new OpenParts();
+  try {
+    return await openApp(options, parts);
+  } catch (error) {
+    // Whatever else fails now, this is why.
+    await parts.close().catch(() => {});
+    throw error;
+  }
+}
+
+/** What it opens is among `parts`, from the moment it is open, in the order in which one needs the other. */
+async function openApp(options: AppOptions, parts: OpenParts): Promise<App> {
   const { config, configHash, log, clock = systemClock() } = options;
   const metrics = createMetrics({ version: GATEWAY_VERSION, configHash });
+  parts.keep(metrics);
   const shared: Shared = { config, clock, log, meter: metrics.meter };
   measureConfigured(config, metrics.meter);
   const policy = policyOf(shared);
   const tls = config.listen.tls === null ? undefined : await openTls(config.listen.tls, shared);
+  parts.keep(tls);
   const audit = createAudit(
     { sink: config.audit.sink, arguments: config.audit.arguments === 'none' ? 'none' : 'keys' },
     shared,
   );
+  parts.keep(audit);
   const buffers = limitBuffers(shared, () => upstreams.pool.backlogs());
+  parts.keep(buffers);
   const replicas = joinReplicas(shared);
+  parts.keep(replicas);
   const { bus, store } = replicas;
   const upstreams = wireUpstreams(shared, { ...options, bus, growing: buffers.growing });
+  parts.keep(upstreams);
   const registry = new SessionRegistry();
-  const stopNews = startNews(shared, bus, registry);
+  parts.keep({ close: startNews(shared, bus, registry) });
   const verifier = config.auth.mode === 'jwt' ? jwtVerifier(config.auth, shared) : undefined;
+  parts.keep(verifier);
   const seal = createSeal(config.seal.keys, clock);
   const gateway = sessionGateway(shared, { policy, upstreams, audit, seal, verifier });
+  parts.keep(gateway.rates);
   const drain = new Drain({ sessions: registry, clock, timing: config.timing.drain });
   const sockets = acceptSockets(shared, registry, gateway, buffers, (session) => drain.joined(session));
   const door = openDoor(shared, {
@@ -81,6 +102,7 @@ export async function startApp(options: AppOptions): Promise<App> {
     draining: () => drain.isRefusing,
     overloaded: () => server.isUnderPressure(),
   });
+  parts.keep(door);
   const ways = {
     tls,
     certify: certificateAuthentication(config.auth, shared),
@@ -88,23 +110,8 @@ export async function startApp(options: AppOptions): Promise<App> {
   };
   const pressure = options.pressure ?? defaultPressure();
   const serving = { ...upgradeOptions(shared, verifier, ways), pressure };
-  const server = await upgradeServer(serving, {
-    ...shared,
-    ...door,
-    accept: sockets.accept,
-  });
-  const release = async () => {
-    tls?.close();
-    stopNews();
-    buffers.close();
-    door.close();
-    gateway.rates.close();
-    await upstreams.close();
-    await replicas.close();
-    await verifier?.close();
-    await audit.close();
-    metrics.close();
-  };
+  const server = await upgradeServer(serving, { ...shared, ...door, accept: sockets.accept });
+  parts.keep(server);
   const readiness = () => {
     const { ready, ...detail } = upstreams.readiness.detail;
     return { ready: ready && !drain.isTold, detail: { ...detail, ...replicas.detail() } };
@@ -113,38 +120,21 @@ export async function startApp(options: AppOptions): Promise<App> {
     shared.meter.gauge('outbox_bytes', {}).set(buffers.outboxes);
     return metrics.expose();
   };
-  try {
-    const ops = await startOps(config.ops, { readiness, expose, log });
-    const admin = await openAdmin(shared, { audit, publish: upstreams.announce }).catch(async (error: unknown) => {
-      await ops.close();
-      throw error;
-    });
-    const address = await listen(server, config.listen, 'listen').catch(async (error: unknown) => {
-      await Promise.all([ops.close(), admin?.close()]);
-      throw error;
-    });
-    const tcp = await startTcp(shared, ways, {
-      ...shared,
-      ...door,
-      growing: buffers.growing,
-      accept: sockets.acceptTcp,
-    }).catch(async (error: unknown) => {
-      await Promise.all([server.close(), ops.close(), admin?.close()]);
-      throw error;
-    });
-    await replicas.opened;
-    upstreams.pool.start();
-    const stop = async () => {
-      await drain.run();
-      await Promise.all([server.close(), tcp?.close(), ops.close(), admin?.close()]);
-      await release();
-    };
-    let closing: Promise<void> | undefined;
-    const close = () => (closing ??= stop());
-    const addresses = { address, ops: ops.address, admin: admin?.address, tcp: tcp?.address };
-    return { ...addresses, close, force: () => drain.force() };
-  } catch (error) {
-    await release();
+  const ops = await startOps(config.ops, { readiness, expose, log });
+  parts.keep(ops);
+  const admin = await openAdmin(shared, { audit, publish: upstreams.announce });
+  parts.keep(admin);
+  const { growing } = buffers;
+  const tcp = await startTcp(shared, ways, { ...shared, ...door, growing, accept: sockets.acceptTcp });
+  parts.keep(tcp);
+  // Before any listener is closed, for none closes while it has sessions.
+  parts.keep({ close: () => drain.run() });
+  const address = await listen(server, config.listen, 'listen').catch((error: unknown) => {
+    drain.force();
     throw error;
-  }
+  });
+  await replicas.opened;
+  upstreams.pool.start();
+  const addresses = { address, ops: ops.address, admin: admin?.address, tcp: tcp?.address };
+  return { ...addresses, close: () => parts.close(), force: () => drain.force() };
 }

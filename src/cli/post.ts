@@ -10,7 +10,7 @@ type Fields = Readonly<Record<string, unknown>>;
 /** `body` is empty where the answer holds no JSON object. `failure` completes a sentence about whoever was asked. */
 export type Answer = { readonly status: number; readonly body: Fields } | { readonly failure: string };
 
-/** Posts JSON. Never rejects, follows no redirect, and is over within 10 s. */
+/** Posts JSON. Never rejects, follows no redirect, and is over in time. */
 export async function post(url: string, body: string, headers: Readonly<Record<string, string>>): Promise<Answer> {
   const signal = AbortSignal.timeout(WITHIN_MS);
   const send = url.startsWith('https:') ? httpsRequest : httpRequest;
@@ -23,7 +23,7 @@ export async function post(url: string, body: string, headers: Readonly<Record<s
     });
     return { status: response.statusCode ?? 0, body: fieldsOf(await textOf(response)) };
   } catch (error) {
-    if (signal.aborted) return { failure: 'did not answer within 10 s' };
+    if (signal.aborted) return { failure: `did not answer within ${WITHIN_MS / 1000} s` };
     return { failure: `cannot be asked: ${codeOf(error)}` };
   }
 }
