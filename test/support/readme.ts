@@ -15,7 +15,7 @@ export interface Command {
 export function fencesOf(markdown: string): Fence[] {
   return [...markdown.matchAll(/(.*?)^```(\w+)\n(.*?)^```$/gms)].map(([, before = '', language = '', text = '']) => {
     const named = [...before.matchAll(/`([\w-]+\.(?:mjs|yaml))`/g)];
-    return { language, text, file: language === 'console' ? undefined : named.at(-1)?.[1] };
+    return { language, text, file: language === 'console' || language === 'sh' ? undefined : named.at(-1)?.[1] };
   });
 }
 

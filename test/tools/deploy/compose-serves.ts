@@ -1,0 +1,66 @@
+import { openSdkCaller } from '../trial/sdk-caller.ts';
+import type { Deploy } from './check.ts';
+import { ComposeNetwork } from './compose-network.ts';
+import { expect, expectSoon } from './expect.ts';
+
+const SCRAPED_MS = 30_000;
+
+interface Answer {
+  readonly result: readonly { readonly value: readonly [number, string] }[];
+}
+
+interface Rules {
+  readonly groups: readonly { readonly rules: readonly { readonly name: string; readonly health: string }[] }[];
+}
+
+/** A client of each era through the balancer, each on a gateway of its own; one Redis; both gateways scraped, all rules loaded. */
+export async function networkServes(deploy: Deploy): Promise<string> {
+  const network = await ComposeNetwork.of(deploy);
+  const seconds = await network.up();
+  const token = await network.token('ada', 'admin');
+  const port = await network.port(8080);
+  const callers = [await openSdkCaller(port, token, 'handshake'), await openSdkCaller(port, token, 'modern')];
+  for (const caller of callers) {
+    const end = await caller.call('demo__echo', { text: 'hello' });
+    expect(end.kind === 'text' && end.text === 'hello', `a client got ${JSON.stringify(end)}`);
+  }
+  for (const gateway of network.gateways) {
+    expect((await network.metric(gateway, 'connections')) === 1, `${gateway.name} does not have one of two clients`);
+    expect((await network.metric(gateway, 'bus_up')) === 1, `${gateway.name} does not reach Redis`);
+    await judgeFiles((...command) => gateway.run(...command));
+  }
+  for (const caller of callers) await caller.close();
+  await judgeRefusals(port);
+  await judgePrometheus(network);
+  return `up again in ${seconds.toFixed(1)} s; without Grafana, which has no program here`;
+}
+
+async function judgeFiles(run: (...command: string[]) => Promise<string>): Promise<void> {
+  const listed = await run('ls', '-ln', '/run/secrets/gateway');
+  const files = listed.split('\n').filter((line) => line.startsWith('-'));
+  expect(files.length === 4, `a gateway has these secrets:\n${listed}`);
+  for (const line of files) expect(/^-r-------- \d+ 1000 1000 /.test(line), `a secret may be read by others: ${line}`);
+}
+
+async function judgeRefusals(port: number): Promise<void> {
+  const headers = { authorization: 'Bearer nonsense' };
+  const { status } = await fetch(`http://127.0.0.1:${port}/mcp/tickets`, { method: 'POST', headers });
+  expect(status === 401, `a bad token gets ${status}`);
+}
+
+async function judgePrometheus(network: ComposeNetwork): Promise<void> {
+  const url = `http://127.0.0.1:${await network.port(9090)}/api/v1`;
+  const ask = async <T>(path: string): Promise<T> => {
+    const { data }: { data: T } = JSON.parse(await (await fetch(`${url}/${path}`)).text());
+    return data;
+  };
+  const up = async () => (await ask<Answer>('query?query=sum(up)')).result[0]?.value[1];
+  await expectSoon(
+    async () => (await up()) === '2',
+    SCRAPED_MS,
+    () => 'Prometheus does not scrape both gateways',
+  );
+  const rules = (await ask<Rules>('rules')).groups.flatMap((group) => group.rules);
+  const bad = rules.filter(({ health }) => health === 'err').map(({ name }) => name);
+  expect(rules.length > 0 && bad.length === 0, `${rules.length} rules, with errors: ${bad.join(', ')}`);
+}
