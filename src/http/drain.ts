@@ -21,7 +21,7 @@ export interface DrainParts {
 export interface DrainTiming {
   /** Everything goes on as usual, but for readiness. */
   readonly notice: number;
-  /** What calls in flight may still take after that. */
+  /** What calls in flight may still take after a socket's turn. */
   readonly inFlight: number;
   /** Over how long closes are spread, at most. */
   readonly waves: number;
@@ -32,7 +32,7 @@ const CLOSING_MS = 1500;
 
 /**
  * The way a gateway's sockets go when it shuts down: notice, then each in its turn, idle ones first, a busy one when its
- * calls have ended, and at last, in waves again, those whose calls did not end in time. Until its turn a socket is served
+ * calls have ended, and so long after its turn as calls may take in any case. Until its turn a socket is served
  * as usual: clients at work would otherwise all be refused, and come back, at once. Takes at most the sum of its times
  * and CLOSING_MS; without sockets nothing but the notice.
  */
@@ -64,14 +64,11 @@ export class Drain {
     this.told = true;
     if (timing.notice > 0) await this.pause(timing.notice);
     this.refusing = true;
-    this.inWaves((session) => session.drain());
-    await this.emptied(timing.inFlight);
-    this.inWaves((session) => session.drainOver());
-    await this.emptied(timing.waves);
+    await this.emptied(this.inTurns() + timing.inFlight);
+    this.stopTimers();
     this.forced = true;
     for (const session of [...sessions]) session.drainOver();
     await this.emptied(CLOSING_MS, true);
-    this.stopTimers();
   }
 
   /** A session that was let in just before nothing was: it goes at once. */
@@ -86,14 +83,23 @@ export class Drain {
     this.wake();
   }
 
-  private inWaves(close: (session: Drainable) => void): void {
-    this.stopTimers();
-    if (this.forced) return;
-    const { sessions, clock, timing } = this.parts;
-    for (const { socket, at } of waves([...sessions], timing.waves)) {
-      if (at === 0) close(socket);
-      else this.timers.push(clock.after(at, () => close(socket)));
-    }
+  /** Returns the milliseconds until the last turn. */
+  private inTurns(): number {
+    if (this.forced) return 0;
+    const { sessions, timing } = this.parts;
+    const turns = waves([...sessions], timing.waves);
+    for (const { socket, at } of turns) this.at(at, () => this.turnOf(socket));
+    return turns.at(-1)?.at ?? 0;
+  }
+
+  private turnOf(socket: Drainable): void {
+    socket.drain();
+    if (socket.isBusy) this.at(this.parts.timing.inFlight, () => socket.drainOver());
+  }
+
+  private at(ms: number, task: () => void): void {
+    if (ms === 0) task();
+    else this.timers.push(this.parts.clock.after(ms, task));
   }
 
   private stopTimers(): void {

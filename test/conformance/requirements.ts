@@ -560,7 +560,7 @@ const OBLIGATIONS = {
       'drain.new':
         'The gateway MUST serve a socket as usual until its turn to close, then answer new requests that go beyond `ping` and lists with `draining`, and close it as soon as nothing is in flight.',
       'drain.over':
-        'The gateway MUST end what is still in flight after `timing.drain.inFlight` with `draining` before it closes with 1001.',
+        'The gateway MUST end what is still in flight `timing.drain.inFlight` after the socket’s turn with `draining` before it closes with 1001.',
     },
     client: {},
   },
