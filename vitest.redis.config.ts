@@ -9,5 +9,11 @@ if (!process.env.REDIS_URL && !hasRedisServer()) {
 
 /** What needs a Redis, which `npm test` does without. */
 export default defineConfig({
-  test: { ...base.test, include: ['test/redis/**/*.test.ts'], exclude: [], testTimeout: 60_000 },
+  test: {
+    ...base.test,
+    include: ['test/redis/**/*.test.ts'],
+    exclude: [],
+    testTimeout: 60_000,
+    expect: { poll: { timeout: 15_000 } },
+  },
 });

@@ -5,10 +5,8 @@ import type { Shared } from './shared.ts';
 
 /** Brings what changes to the sessions it concerns, until the returned function is called. */
 export function startNews({ config, clock, meter, log }: Shared, bus: Bus, registry: SessionRegistry): () => void {
-  const shared = new Set(config.mcpServers.filter(({ isolation }) => isolation === 'shared').map(({ key }) => key));
   return fanOut(bus, {
     audience: () => registry.clients(),
-    isShared: (upstream) => shared.has(upstream),
     coalesceMs: config.timing.listChangeCoalesce,
     random: Math.random,
     clock,

@@ -44,6 +44,8 @@ export class Keeper {
   /** Upstreams that have a listing to differ from. */
   private readonly listed = new Set<string>();
   private readonly missing = new Map<string, Cancel>();
+  /** Lists that differed when somebody's hint had them listed, which was told on to nobody. */
+  private readonly differedByHint = new Set<string>();
 
   constructor(options: KeeperOptions) {
     this.options = options;
@@ -86,7 +88,9 @@ export class Keeper {
     return this.refresher.soon(upstream, 'tools');
   }
 
+  /** The upstream says so. A listing for a hint may have found this very difference before: then others do not know of it yet. */
   listChanged(upstream: string, kind: ListKind): void {
+    if (this.differedByHint.delete(listName(upstream, kind))) this.publish(upstream, [kind], 'elsewhere');
     this.refresher.heard(upstream, kind);
   }
 
@@ -138,6 +142,10 @@ export class Keeper {
   private changed(upstream: string, kinds: readonly ListKind[], cause: WalkCause): void {
     const isNews = this.listed.has(upstream) && cause === 'own';
     this.listed.add(upstream);
+    for (const kind of kinds) {
+      if (cause === 'hint') this.differedByHint.add(listName(upstream, kind));
+      else this.differedByHint.delete(listName(upstream, kind));
+    }
     this.publish(upstream, kinds, isNews ? 'everywhere' : 'here');
   }
 
@@ -150,4 +158,8 @@ export class Keeper {
     if (found === undefined) throw new Error(`no upstream ${upstream}`);
     return found;
   }
+}
+
+function listName(upstream: string, kind: ListKind): string {
+  return `${upstream} ${kind}`;
 }

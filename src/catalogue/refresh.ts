@@ -95,7 +95,7 @@ export class Refresher {
   private async walk(
     upstream: string,
     kinds: readonly ListKind[],
-    cause: WalkCause,
+    cause: () => WalkCause,
     isOver: () => boolean,
   ): Promise<Outcome> {
     const { catalogue, log } = this.options;
@@ -104,17 +104,13 @@ export class Refresher {
       const { part, failed } = await this.options.walk(upstream, kinds);
       if (isOver()) return NOTHING;
       const changed = catalogue.replace(upstream, part);
-      if (changed.length > 0) this.report(upstream, changed, cause);
+      this.count('changed', changed);
+      if (changed.length > 0) this.options.changed(upstream, changed, cause());
       return { answered: failed.length === 0, differs: changed.length > 0, failed };
     } catch (err) {
       if (!isOver()) log.warn('walk_failed', { upstream, err });
       return NOTHING;
     }
-  }
-
-  private report(upstream: string, kinds: readonly ListKind[], cause: WalkCause): void {
-    this.count('changed', kinds);
-    this.options.changed(upstream, kinds, cause);
   }
 
   private count(stage: Counters['list_changes_total']['stage'], kinds: readonly ListKind[]): void {
@@ -128,7 +124,8 @@ interface Outcome {
   readonly failed: readonly ListKind[];
 }
 
-type Walk = (kinds: readonly ListKind[], cause: WalkCause) => Promise<Outcome>;
+/** Why it is walked shows at its end. */
+type Walk = (kinds: readonly ListKind[], cause: () => WalkCause) => Promise<Outcome>;
 
 const NOTHING: Outcome = { answered: false, differs: false, failed: [] };
 
@@ -167,9 +164,10 @@ class Schedule {
   }
 
   want(kinds: readonly ListKind[]): void {
-    this.nextPrompted = true;
     this.nextCause = 'own';
-    this.hint(kinds);
+    // What the walk under way finds may be what is meant, and the next one then finds nothing.
+    this.cause = 'own';
+    this.again(kinds);
   }
 
   hint(kinds: readonly ListKind[]): void {
@@ -201,6 +199,13 @@ class Schedule {
     for (const resolve of [...this.served, ...this.waiting]) resolve(false);
   }
 
+  /** Walks for the reason there is, and no sooner each time where it is in vain. */
+  private again(kinds: readonly ListKind[]): void {
+    this.nextPrompted = true;
+    if (this.cause === 'own') this.nextCause = 'own';
+    this.hint(kinds);
+  }
+
   private relist(): void {
     this.nextCause = 'own';
     for (const kind of ALL) this.wanted.add(kind);
@@ -225,7 +230,7 @@ class Schedule {
     this.nextCause = 'hint';
     this.served = this.waiting;
     this.waiting = [];
-    void this.walk(kinds, this.cause).then((outcome) => this.end(outcome));
+    void this.walk(kinds, () => this.cause).then((outcome) => this.end(outcome));
   }
 
   private end({ answered, differs, failed }: Outcome): void {
@@ -236,7 +241,7 @@ class Schedule {
     this.lastEnd = now;
     for (const resolve of this.served) resolve(answered);
     this.cancelRelist = this.clock.after(this.relistMs, () => this.relist());
-    if (failed.length > 0) this.want(failed);
+    if (failed.length > 0) this.again(failed);
     if (this.waiting.length > 0) this.begin();
     else if (this.wanted.size > 0) this.plan();
   }

@@ -20,8 +20,6 @@ export interface Audience {
 export interface FanOutDeps {
   /** Asked anew for each change. One of them that throws harms no other. */
   readonly audience: () => Iterable<Audience>;
-  /** Whether sessions share the links to this upstream: of others a session hears on links of its own alone. */
-  readonly isShared: (upstream: string) => boolean;
   /** `listChangeCoalesce`, milliseconds. */
   readonly coalesceMs: number;
   /** From 0 up to 1. */
@@ -35,10 +33,7 @@ export interface FanOutDeps {
  * Brings every change on the bus to everyone in `audience`. A list that changed elsewhere is none yet: what this replica
  * lists decides. Nothing is told after the returned function was called.
  */
-export function fanOut(
-  bus: Bus,
-  { audience, isShared, coalesceMs, clock, random, meter, log }: FanOutDeps,
-): () => void {
+export function fanOut(bus: Bus, { audience, coalesceMs, clock, random, meter, log }: FanOutDeps): () => void {
   const told: Readonly<Record<ListKind, Counter>> = {
     tools: meter.counter('list_changes_total', { kind: 'tools', stage: 'told' }),
     resources: meter.counter('list_changes_total', { kind: 'resources', stage: 'told' }),
@@ -70,7 +65,7 @@ export function fanOut(
   const look = () => {
     cancelLook = undefined;
     each({ kind: 'missed' }, (one) => {
-      for (const { upstream, uri } of one.subscribed()) if (isShared(upstream)) one.updated(upstream, uri);
+      for (const { upstream, uri } of one.subscribed()) one.updated(upstream, uri);
     });
   };
   let cancelLook: Cancel | undefined;

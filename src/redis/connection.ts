@@ -87,6 +87,12 @@ class Connection implements Redis {
   }
 
   async #dial(): Promise<void> {
+    const link = await this.#dialed();
+    if (this.#closed) link?.destroy();
+    else if (link !== undefined) this.#up(link);
+  }
+
+  async #dialed(): Promise<Link | undefined> {
     const { probe, clock } = this.#options;
     try {
       const wire = await dial(this.#options);
@@ -95,10 +101,10 @@ class Connection implements Redis {
         link.destroy();
         throw error;
       });
-      if (this.#closed) link.destroy();
-      else this.#up(link);
+      return link;
     } catch (error) {
       this.#dialLater(error);
+      return undefined;
     }
   }
 

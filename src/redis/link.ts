@@ -76,7 +76,7 @@ export class Link {
   }
 }
 
-/** A server that may not be written to is no master any more; who fails in another way than by an answer is not there. */
+/** A server that may not be written to is no master any more; who fails in another way than by an answer is not there. Before Redis 7 what a script was told stands within its own error. */
 function keepsLink(error: unknown): boolean {
-  return isAnswer(error) && error instanceof Error && !error.message.startsWith('READONLY');
+  return isAnswer(error) && error instanceof Error && !/\bREADONLY\b/.test(error.message);
 }

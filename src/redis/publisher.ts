@@ -27,6 +27,8 @@ export const MAX_WAITING = 1000;
 const KEPT = '10000';
 /** Entries written without waiting for the answers to those before. */
 const WINDOW = 64;
+/** Milliseconds from one window to the next: a change that is published again and again meanwhile is one entry. */
+const PAUSE_MS = 25;
 const RETRY_MS = 1000;
 
 /** Writes what this replica publishes into the stream, in order; what cannot be written now, when it can, each change once. */
@@ -43,6 +45,7 @@ export class Publisher {
   #isWriting = false;
   #written: Promise<void> = Promise.resolve();
   #cancelRetry: Cancel = () => {};
+  #endPause: () => void = () => {};
   readonly #unwatch: () => void;
   #closed = false;
 
@@ -72,6 +75,7 @@ export class Publisher {
   async close(): Promise<void> {
     this.#closed = true;
     this.#unwatch();
+    this.#endPause();
     await this.#written;
     this.#cancelRetry();
   }
@@ -93,9 +97,19 @@ export class Publisher {
       this.#numberNext();
       if (this.#open.length === 0) break;
       isGood = await this.#writeOpen();
+      if (isGood && !this.#closed) await this.#pause();
     }
     this.#isWriting = false;
     if (!isGood && !this.#closed) this.#cancelRetry = this.#options.clock.after(RETRY_MS, () => this.#write());
+  }
+
+  async #pause(): Promise<void> {
+    let cancel: Cancel = () => {};
+    await new Promise<void>((resolve) => {
+      this.#endPause = resolve;
+      cancel = this.#options.clock.after(PAUSE_MS, resolve);
+    });
+    cancel();
   }
 
   /** Whether the server took all of it. */

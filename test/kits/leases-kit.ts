@@ -19,7 +19,7 @@ export interface LeasesUnderTest {
   open(terms: LeaseTerms): Promise<{ replica(): Promise<ReplicaUnderTest>; pass(ms: number): Promise<void> }>;
 }
 
-const LIFE = 1500;
+const LIFE = 3000;
 
 /** What all leases do. */
 export function leasesKit(name: string, { open }: LeasesUnderTest): void {

@@ -2,8 +2,13 @@ import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import { makeAuthority, serverCertificate, tlsFolder } from '../support/certificates.ts';
 import { freePort } from '../support/free-port.ts';
+import { connectRaw } from '../support/raw-client.ts';
 import { redisBus, replica, updated } from '../support/redis-buses.ts';
+import { nameOf } from '../support/redis-parts.ts';
 import { redisServer } from '../support/redis-server.ts';
+import { issuer, ticketOf } from '../support/ticketed-gateway.ts';
+import { ticketedReplicas } from '../support/ticketed-replicas.ts';
+import { upgrade } from '../support/upgrade-request.ts';
 
 const POLL = { timeout: 15_000 };
 
@@ -45,6 +50,24 @@ describe('a password', () => {
     await server.command('ACL', 'SETUSER', 'gateway', '-xinfo|stream');
     expect(await refusal(url)).toContain('NOPERM');
   });
+});
+
+test('a user with the rights that the operations page names can do all that a gateway asks for', async () => {
+  const server = await redisServer();
+  const page = readFileSync('docs/operations.md', 'utf8');
+  const [, rights = ''] = /`(~\{mcp-ws\}:\* \+type [^`]+)`/.exec(page) ?? [];
+  await server.command('ACL', 'SETUSER', 'gateway', 'reset', 'on', '>secret', ...rights.split(' '));
+  const redis = `redis://gateway:secret@127.0.0.1:${server.port}`;
+  await talks([redis, redis], { prefix: 'mcp-ws' });
+  const limits = { connectionsPerPrincipal: 1 };
+  const [one, other] = await ticketedReplicas(redis, { bus: { redis }, limits });
+  const [spent, refused] = [await ticketOf(one), await ticketOf(one)];
+  const client = await connectRaw(`${other.url}?ticket=${spent}`);
+  expect((await upgrade(one.url, { path: `/mcp?ticket=${refused}` })).status).toBe(429);
+  client.socket.close();
+  const key = `{mcp-ws}:connections:${nameOf(JSON.stringify([issuer.issuer, 'alice']))}`;
+  await expect.poll(() => server.command('EXISTS', key), POLL).toBe(0);
+  expect(await server.command('ACL', 'LOG')).toEqual([]);
 });
 
 describe('TLS', () => {

@@ -47,7 +47,7 @@ describe('connections that are killed', () => {
       await server.command('CLIENT', 'KILL', 'TYPE', 'normal');
       here.bus.publish(updated(`x://${time}`));
       await expect.poll(there.uris, POLL).toContain(`x://${time}`);
-      await expect.poll(() => there.bus.isUp, { timeout: 2500 }).toBe(true);
+      await expect.poll(() => there.bus.isUp, { timeout: 5000 }).toBe(true);
     }
     expect(there.uris()).toEqual(['x://1', 'x://2', 'x://3']);
     expect(there.missed()).toBe(0);

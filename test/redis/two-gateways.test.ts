@@ -90,7 +90,7 @@ test('an update told of from outside reaches the subscribers of both, by its ups
   expect([await near.json(), await far.json()]).toEqual([NEWS_UPDATED, NEWS_UPDATED]);
 });
 
-test('replicas of different keys or prefixes do not hear each other', async () => {
+test('replicas of different prefixes do not hear each other', async () => {
   const { url } = await redisServer();
   const upstream = await tellingOne('shared');
   const [here] = await replicas(url, upstream);

@@ -14,9 +14,10 @@ test('a server that takes half a second for each entry keeps the end waiting for
   const mac = createMac(['a key of at least thirty-two bytes'], 'bus');
   const reading = fakeRedis(() => new Promise(() => {}));
   const bus = new RedisBus({ local: new MemoryBus(log), commands, reading, keys: keysOf('p'), mac, clock, meter, log });
+  // All of it would take eight seconds.
   for (let at = 0; at < 1000; at += 1) bus.publish(updated(`x://${at}`));
   const began = performance.now();
   await bus.close();
-  expect(performance.now() - began).toBeLessThan(1400);
+  expect(performance.now() - began).toBeLessThan(3000);
   expect(commands.sent.length).toBeGreaterThan(1);
 });

@@ -42,9 +42,13 @@ test('what may have been written keeps its number, and is written before all tha
   };
   for (const uri of ['x://1', 'x://2', 'x://3']) publish.publish(updated(uri));
   await settled();
+  clock.advance(25);
+  await settled();
   redis.answer = async () => '1-1';
   publish.publish(updated('x://4'));
   clock.advance(1000);
+  await settled();
+  clock.advance(25);
   await settled();
   expect(written()).toEqual([
     [1, 'x://1'],
@@ -65,6 +69,8 @@ test('what was refused while later ones were written gets a number behind theirs
   };
   for (const uri of ['x://1', 'x://2', 'x://3']) publish.publish(updated(uri));
   await settled();
+  clock.advance(25);
+  await settled();
   expect([publish.refusal, changes()]).toEqual(['OOM command not allowed', 1]);
   redis.answer = async () => '1-1';
   clock.advance(1000);
@@ -74,12 +80,27 @@ test('what was refused while later ones were written gets a number behind theirs
 });
 
 test('a change that waits already is not kept twice; one under way is', async () => {
-  const { redis, publish, written } = publisher();
+  const { redis, clock, publish, written } = publisher();
   publish.publish(updated('x://1'));
   for (const uri of ['x://1', 'x://2', 'x://2']) publish.publish(updated(uri));
   await settled();
+  clock.advance(25);
+  await settled();
   expect(written().map(([, uri]) => uri)).toEqual(['x://1', 'x://1', 'x://2']);
   expect(redis.sent).toHaveLength(3);
+});
+
+test('a change that never stops coming is told at once, and then forty times a second', async () => {
+  const { redis, clock, publish, written } = publisher();
+  for (let ms = 0; ms < 1000; ms += 1) {
+    publish.publish(updated('x://1'));
+    await settled();
+    clock.advance(1);
+  }
+  expect(redis.sent).toHaveLength(40);
+  expect(written()[0]).toEqual([1, 'x://1']);
+  await publish.close();
+  expect(redis.sent).toHaveLength(41);
 });
 
 test('1,000 changes wait; of more the others learn that anything may have changed, after these', async () => {

@@ -30,10 +30,8 @@ function fanned(...everyone: Audience[]) {
   const meter = recordedMeter();
   const bus = new MemoryBus(log);
   const clock = fakeClock();
-  const isShared = (upstream: string) => upstream !== 'own';
   const close = fanOut(bus, {
     audience: () => everyone,
-    isShared,
     coalesceMs: 100,
     clock,
     random: () => 0.5,
@@ -122,11 +120,10 @@ describe('fan-out', () => {
     expect(heard).toEqual(['prompts a']);
   });
 
-  it('tells everyone of all they subscribed to on shared links, once and not at once, when changes were lost', () => {
+  it('tells everyone of all they subscribed to, once and not at once, when changes were lost', () => {
     const heard: string[] = [];
     const subscribed = [
       { upstream: 'a', uri: 'x://1' },
-      { upstream: 'own', uri: 'x://2' },
       { upstream: 'b', uri: 'x://3' },
     ];
     const { bus, clock } = fanned(audience(heard, true, subscribed));

@@ -23,8 +23,10 @@ async function keeping() {
   const tools: string[] = ['first'];
   const published: [Change, Reach][] = [];
   const asked: string[] = [];
+  const whileListing = { task: () => {} };
   const ask = async () => {
     asked.push('list');
+    whileListing.task();
     return JSON.stringify({ tools: tools.map((name) => ({ name, inputSchema: {} })) });
   };
   const peer = { ...linkOf('handshake').peer, capabilities: { tools: {} } };
@@ -54,7 +56,7 @@ async function keeping() {
   };
   for (const link of links.values()) keeper.up(link);
   await pass(0);
-  return { keeper, tools, published, asked, pass };
+  return { keeper, tools, published, asked, whileListing, pass };
 }
 
 it('tells nobody else of what it lists when it starts', async () => {
@@ -88,6 +90,42 @@ it('tells everywhere what both its upstream and another say', async () => {
   keeper.listChanged('a', 'tools');
   await pass(COALESCE);
   expect(published.slice(2)).toEqual([[{ kind: 'tools', upstream: 'a' }, 'everywhere']]);
+});
+
+it('tells the others what its upstream says while it lists for a hint: that listing may have found it already', async () => {
+  const { keeper, tools, published, whileListing, pass } = await keeping();
+  tools.push('second');
+  whileListing.task = () => keeper.listChanged('a', 'tools');
+  keeper.hinted('a', ['tools']);
+  await pass(COALESCE);
+  expect(published.slice(2)).toEqual([[{ kind: 'tools', upstream: 'a' }, 'everywhere']]);
+});
+
+it('tells the others what its upstream says after a listing for a hint found it, once', async () => {
+  const { keeper, tools, published, pass } = await keeping();
+  tools.push('second');
+  keeper.hinted('a', ['tools']);
+  await pass(COALESCE);
+  for (const kind of ['prompts', 'tools', 'tools'] as const) keeper.listChanged('a', kind);
+  await pass(COALESCE);
+  expect(published.slice(2)).toEqual([
+    [{ kind: 'tools', upstream: 'a' }, 'here'],
+    [{ kind: 'tools', upstream: 'a' }, 'elsewhere'],
+  ]);
+});
+
+it('tells its own alone also where a listing for a hint had to be repeated', async () => {
+  const { keeper, tools, published, whileListing, asked, pass } = await keeping();
+  tools.push('second');
+  whileListing.task = () => {
+    whileListing.task = () => {};
+    throw new Error('not now');
+  };
+  keeper.hinted('a', ['tools']);
+  await pass(COALESCE);
+  await pass(10_000);
+  expect(asked).toHaveLength(2 + 2);
+  expect(published.slice(2)).toEqual([[{ kind: 'tools', upstream: 'a' }, 'here']]);
 });
 
 it('is not slowed down by hints in vain', async () => {
