@@ -122,6 +122,8 @@ async function openApp(options: AppOptions, parts: OpenParts): Promise<App> {
   };
   const ops = await startOps(config.ops, { readiness, expose, log });
   parts.keep(ops);
+  // Nobody is let in while a start may still wait: a signal would find sockets and nothing that drains them.
+  await replicas.opened;
   const admin = await openAdmin(shared, { audit, publish: upstreams.announce });
   parts.keep(admin);
   const { growing } = buffers;
@@ -133,7 +135,6 @@ async function openApp(options: AppOptions, parts: OpenParts): Promise<App> {
     drain.force();
     throw error;
   });
-  await replicas.opened;
   upstreams.pool.start();
   const addresses = { address, ops: ops.address, admin: admin?.address, tcp: tcp?.address };
   return { ...addresses, close: () => parts.close(), force: () => drain.force() };
