@@ -14,7 +14,7 @@ export interface Wish {
   readonly turn?: (() => Promise<void>) | undefined;
 }
 
-const PROBE_MS = 3000;
+/** Of all the time there is. Whoever gives an upstream longer says that it takes longer to speak: one that npx is still installing is not to be ended in the middle. */
 const PROBE_SHARE = 1 / 3;
 const LEAST_MS = 1;
 
@@ -45,7 +45,7 @@ export class OneOpening {
 
   /** Milliseconds. */
   get probeLimit(): number {
-    return Math.min(PROBE_MS, this.startTimeout * PROBE_SHARE);
+    return this.startTimeout * PROBE_SHARE;
   }
 
   /** Nobody wants it any more, or it has no turn: what it ends with is nothing the upstream has said or done. */

@@ -578,7 +578,7 @@ const OBLIGATIONS = {
       'up.probe':
         'The gateway MUST find out the era of an upstream with `server/discover`, on a connection that sees no `initialize`, once for all its sessions.',
       'up.handshake':
-        'The gateway MUST initialise on a new connection an upstream that answers the probe otherwise than the modern revision demands, hangs up, or says nothing for 3 s, or for a third of its `startTimeout` where that is less.',
+        'The gateway MUST initialise on a new connection an upstream that answers the probe otherwise than the modern revision demands, hangs up, or says nothing for a third of its `startTimeout`.',
       'up.slow':
         'The gateway MUST ask an upstream that was silent to the probe and then refuses `initialize` once more as a modern one, with the time that is left.',
       'up.misfit':
