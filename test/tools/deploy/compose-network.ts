@@ -10,6 +10,8 @@ import { imagesOf } from './images.ts';
 import { makeStandIns } from './stand-ins.ts';
 import { Tunnel } from './tunnel.ts';
 
+/** A connection that is kept alive would be counted by the gateway's listeners. */
+export const CLOSING = { headers: { connection: 'close' } };
 const UP_MS = 180_000;
 export const FRONT = 'deploy_front';
 
@@ -98,7 +100,7 @@ export class ComposeNetwork {
 
   /** A metric of a gateway without labels. */
   async metric(gateway: Container, name: string): Promise<number> {
-    const text = await (await fetch(`http://127.0.0.1:${await this.port(9464, gateway)}/metrics`)).text();
+    const text = await (await fetch(`http://127.0.0.1:${await this.port(9464, gateway)}/metrics`, CLOSING)).text();
     const value = new RegExp(`^mcp_gateway_${name}(?:\\{[^}]*\\})? (\\S+)$`, 'm').exec(text)?.[1];
     expect(value !== undefined, `${gateway.name} has no metric ${name}`);
     return Number(value);

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parse, stringify } from 'yaml';
 import type { Deploy } from './check.ts';
-import { ComposeNetwork } from './compose-network.ts';
+import { CLOSING, ComposeNetwork } from './compose-network.ts';
 import type { Container } from './container.ts';
 import { expect, expectSoon } from './expect.ts';
 import { IMAGE } from './images.ts';
@@ -114,7 +114,7 @@ class Story {
 
   private async grow(tool: string): Promise<void> {
     const peer = await this.network.peer();
-    await fetch(`http://127.0.0.1:${peer}/grow?tool=${tool}`, { method: 'POST' });
+    await fetch(`http://127.0.0.1:${peer}/grow?tool=${tool}`, { method: 'POST', ...CLOSING });
     await this.network.gateways[0].run(...CHANGES, '--upstream', 'peer');
   }
 
@@ -124,7 +124,7 @@ class Story {
   }
 
   private async isReady(gateway: Container): Promise<void> {
-    const { status } = await fetch(`http://127.0.0.1:${await this.network.port(9464, gateway)}/readyz`);
+    const { status } = await fetch(`http://127.0.0.1:${await this.network.port(9464, gateway)}/readyz`, CLOSING);
     expect(status === 200, `${gateway.name} is not ready without the bus`);
   }
 }

@@ -1,6 +1,6 @@
 import { openSdkCaller } from '../trial/sdk-caller.ts';
 import type { Deploy } from './check.ts';
-import { ComposeNetwork } from './compose-network.ts';
+import { CLOSING, ComposeNetwork } from './compose-network.ts';
 import { expect, expectSoon } from './expect.ts';
 
 const SCRAPED_MS = 30_000;
@@ -51,7 +51,7 @@ async function judgeRefusals(port: number): Promise<void> {
 async function judgePrometheus(network: ComposeNetwork): Promise<void> {
   const url = `http://127.0.0.1:${await network.port(9090)}/api/v1`;
   const ask = async <T>(path: string): Promise<T> => {
-    const { data }: { data: T } = JSON.parse(await (await fetch(`${url}/${path}`)).text());
+    const { data }: { data: T } = JSON.parse(await (await fetch(`${url}/${path}`, CLOSING)).text());
     return data;
   };
   const up = async () => (await ask<Answer>('query?query=sum(up)')).result[0]?.value[1];

@@ -14,6 +14,7 @@ const DOOR = fileURLToPath(new URL('door.js', import.meta.url));
 export class Tunnel {
   private readonly deploy: Deploy;
   private readonly socket: string;
+  private readonly ports = new Map<string, Promise<number>>();
 
   private constructor(deploy: Deploy, socket: string) {
     this.deploy = deploy;
@@ -33,7 +34,13 @@ export class Tunnel {
   }
 
   /** A port of 127.0.0.1 here for a port, or `address:port`, in there. */
-  async port(target: string): Promise<number> {
+  port(target: string): Promise<number> {
+    const port = this.ports.get(target) ?? this.open(target);
+    this.ports.set(target, port);
+    return port;
+  }
+
+  private async open(target: string): Promise<number> {
     const server = createServer({ allowHalfOpen: true }, (outside) => {
       const inside = createConnection({ path: this.socket, allowHalfOpen: true });
       inside.write(`${target}\n`);
