@@ -3,6 +3,7 @@ import type { Config, ServerConfig } from '../config/schema.ts';
 import { systemClock } from '../observe/clock.ts';
 import type { ItemKind } from '../ports/meter.ts';
 import { adminProblems } from './check-admin.ts';
+import { busWarnings } from './check-bus.ts';
 import { issuerProblems } from './check-issuers.ts';
 import { tlsProblems } from './check-tls.ts';
 import { readConfiguration } from './configuration.ts';
@@ -39,9 +40,11 @@ async function inspect(config: Config, report: Report): Promise<void> {
   process.once('SIGTERM', () => process.exit(143));
   const deps = { clock, meter: UNMEASURED, environment: process.env, atExit: exitTasks().keep };
   const issuers = issuerProblems(config, clock);
+  const bus = busWarnings(config, clock);
   const probes = config.mcpServers.map((server) => probe(server, config, deps));
   for (const sentence of [...tlsProblems(config, clock), ...adminProblems(config)]) report.problem(mask(sentence));
   for (const sentence of await issuers) report.problem(mask(sentence));
+  for (const sentence of await bus) report.warning(mask(sentence));
   const offered: Offered[] = [];
   for (const [index, server] of config.mcpServers.entries()) {
     const found = await probes[index];

@@ -1,3 +1,4 @@
+import { readRedisAddress } from '../config/redis-address.ts';
 import type { Config } from '../config/schema.ts';
 import { masking } from '../upstream/masking.ts';
 
@@ -6,7 +7,7 @@ const MAX_LINE = 400;
 /** Makes text of upstreams fit for one line of output: no control characters, bounded, and no secret of the configuration in it. */
 export type Mask = (text: string) => string;
 
-/** Masks what the configuration holds in headers, environments, queries of URLs, issuers' secrets and keys of the seal. */
+/** Masks what the configuration holds in headers, environments, queries of URLs, issuers' secrets, keys of the seal and the password of `bus`. */
 export function maskFor(config: Config): Mask {
   const masked = masking(secretsOf(config));
   return (text) => {
@@ -17,10 +18,11 @@ export function maskFor(config: Config): Mask {
   };
 }
 
-function secretsOf({ auth, seal, mcpServers }: Config): string[] {
+function secretsOf({ auth, bus, seal, mcpServers }: Config): string[] {
   const issuers = auth.mode === 'jwt' ? auth.issuers : [];
   return [
     ...seal.keys,
+    ...[bus === null ? [] : (readRedisAddress(bus.redis)?.password ?? [])].flat(),
     ...issuers.flatMap(({ keys }) => (keys.source === 'secret' ? [keys.secret] : [])),
     ...mcpServers.flatMap((server) => {
       if (server.type === 'stdio') return Object.values(server.env);

@@ -2,7 +2,6 @@ import { signDevelopmentToken } from '../auth/development-token.ts';
 import type { Config, IssuerConfig } from '../config/schema.ts';
 import { parseDuration } from '../config/units.ts';
 import { fail, readConfiguration } from './configuration.ts';
-import { socketUrl } from './socket-url.ts';
 
 export interface TokenOptions {
   readonly config: string;
@@ -16,6 +15,7 @@ export interface TokenOptions {
 interface Wanted {
   readonly issuer: IssuerConfig;
   readonly secret: string;
+  readonly resource: string;
   readonly lifeSeconds: number;
 }
 
@@ -38,7 +38,7 @@ export async function token(options: TokenOptions): Promise<void> {
     ...{ id, roles, scopes, lifeSeconds },
   });
   process.stdout.write(`${signed}\n`);
-  for (const line of [...idleRoles(issuer, roles), ...howToConnect(config, options)]) {
+  for (const line of [...idleRoles(issuer, roles), ...howToConnect(wanted.resource, options)]) {
     process.stderr.write(`${line}\n`);
   }
 }
@@ -56,7 +56,9 @@ function wantedOf({ auth }: Config, options: TokenOptions): Wanted | string {
   );
   const named = withSecret.filter(({ issuer }) => options.issuer === undefined || options.issuer === issuer.issuer);
   const [first, ...others] = named;
-  if (first !== undefined && others.length === 0) return { ...first, lifeSeconds: Math.floor(life / 1000) };
+  if (first !== undefined && others.length === 0) {
+    return { ...first, resource: auth.resource, lifeSeconds: Math.floor(life / 1000) };
+  }
   if (withSecret.length === 0) return 'no issuer in auth.issuers has a secret: only its own server can sign its tokens';
   const known = withSecret.map(({ issuer }) => issuer.issuer).join(', ');
   return options.issuer === undefined
@@ -74,8 +76,9 @@ function idleRoles({ roles }: IssuerConfig, given: readonly string[]): string[] 
   );
 }
 
-function howToConnect({ listen }: Config, { id, role = [], expiresIn }: TokenOptions): string[] {
-  const url = listen.port === 0 ? 'the port that serve logs' : socketUrl(listen, listen);
+/** At the resource the token is for (RFC 9728): behind a balancer that is not where the gateway listens. */
+function howToConnect(resource: string, { id, role = [], expiresIn }: TokenOptions): string[] {
+  const url = resource.replace(/^http/, 'ws');
   const roles = role.length === 0 ? 'without roles' : `with the roles ${role.join(', ')}`;
   return [
     `For ${id} ${roles}, good for ${expiresIn}. Connect to ${url} with one of`,

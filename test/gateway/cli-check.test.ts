@@ -6,6 +6,7 @@ import { idlePatterns, type Offered } from '../../src/cli/idle-patterns.ts';
 import { unpinnedPackages } from '../../src/cli/unpinned-packages.ts';
 import { runCli, startCli } from '../support/cli.ts';
 import { fileWith } from '../support/config-fixtures.ts';
+import { freePort } from '../support/free-port.ts';
 import { stdioUpstream } from '../support/gateway.ts';
 import { startKeyServer } from '../support/key-server.ts';
 import { statelessUpstream } from '../support/stateless-upstream.ts';
@@ -34,6 +35,22 @@ const MUTE = `require('fs').writeFileSync(process.argv[1], String(process.pid));
 function mute(file: string) {
   return { command: process.execPath, args: ['-e', MUTE, file], startTimeout: '1500ms' };
 }
+
+test('a Redis that cannot be reached is a warning: each replica would serve by itself', async () => {
+  const port = await freePort();
+  const file = configFile({
+    bus: { redis: `redis://:hidden-password@127.0.0.1:${port}` },
+    seal: { keys: ['a seal key of replicas in tests, 32 bytes'] },
+  });
+  expect(await check(file)).toEqual({
+    code: 0,
+    lines: [
+      'warning: mcpServers names no upstream that is enabled',
+      `warning: bus: Redis cannot be reached, and replicas do not hear each other: connect ECONNREFUSED 127.0.0.1:${port}`,
+      '0 problems, 2 warnings',
+    ],
+  });
+});
 
 test('the embedded default is fine', async () => {
   expect(await check('config/gateway.yaml')).toEqual({
