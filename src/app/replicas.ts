@@ -62,7 +62,8 @@ function overRedis(
   const own = createMac(secrets, 'owner');
   const parts = { redis: commands, keys, nameOf: (owner: string) => own.sign(owner), clock };
   const mac = createMac(secrets, 'bus');
-  const bus = new RedisBus({ ...shared, local: new MemoryBus(log), commands, reading: open(), keys, mac });
+  const coalesceMs = config.timing.listChangeCoalesce;
+  const bus = new RedisBus({ ...shared, local: new MemoryBus(log), commands, reading: open(), keys, mac, coalesceMs });
   const store = new RedisStore(parts, TICKET_BOUNDS);
   const leases = new RedisLeases({
     ...parts,

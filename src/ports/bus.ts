@@ -13,7 +13,7 @@ export type Origin = 'here' | 'elsewhere';
 
 export type ChangeListener = (change: Change, origin: Origin) => void;
 
-/** Carries changes to the listeners of replicas, each once, those of one publisher in the order of publishing. */
+/** Carries changes to the listeners of replicas, each once, those of one publisher in the order of publishing; but on the way to others lists may overtake updates. */
 export interface Bus {
   /** Whether the other replicas can be reached now; always true where there are none. */
   readonly isUp: boolean;

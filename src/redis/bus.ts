@@ -20,6 +20,8 @@ export interface RedisBusOptions {
   readonly reading: Redis;
   readonly keys: (rest: string) => string;
   readonly mac: Mac;
+  /** Milliseconds within which clients are told of an update once. */
+  readonly coalesceMs: number;
   readonly clock: Clock;
   readonly meter: Meter;
   readonly log: Log;

@@ -7,6 +7,7 @@ import { dialServer } from './single.ts';
 import type { Reply, Wire } from './wire.ts';
 
 export { COMMAND_MS } from './link.ts';
+export { isLongReply } from './reply-limit.ts';
 export { isAnswer, type Reply } from './wire.ts';
 
 /** One connection to a standalone server, a Sentinel's master or a cluster, made anew for ever until it is closed. */
@@ -51,7 +52,7 @@ class Connection implements Redis {
   #link: Link | undefined;
   #failures = 0;
   #upSince = 0;
-  #reason = 'not connected yet';
+  #reason = 'Redis does not answer';
   #closed = false;
   #cancelDial: Cancel = () => {};
 

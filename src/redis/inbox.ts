@@ -4,6 +4,7 @@ import type { Log } from '../ports/log.ts';
 import type { Counter, Meter } from '../ports/meter.ts';
 import type { Entries } from './entry.ts';
 import type { Loss } from './position.ts';
+import { Seldom } from './seldom.ts';
 import { Senders } from './senders.ts';
 import type { Raw } from './stream.ts';
 
@@ -17,9 +18,6 @@ export interface InboxOptions {
   readonly log: Log;
 }
 
-/** A line about refused entries at most so often. */
-const QUIET_MS = 60_000;
-
 /** Brings what other replicas wrote to the listeners of this one, and tells them of what is missing. */
 export class Inbox {
   readonly #options: InboxOptions;
@@ -27,14 +25,18 @@ export class Inbox {
   readonly #received: Counter;
   readonly #refused: Counter;
   readonly #gaps: Counter;
-  #refusedSince = 0;
-  #quietUntil = Number.NEGATIVE_INFINITY;
+  readonly #refusals: Seldom;
+  #why: Loss = 'missing';
+  readonly #gapLines: Seldom;
 
   constructor(options: InboxOptions) {
     this.#options = options;
     this.#received = options.meter.counter('bus_entries_total', { stage: 'received' });
     this.#refused = options.meter.counter('bus_entries_total', { stage: 'refused' });
     this.#gaps = options.meter.counter('bus_gaps_total', {});
+    const { clock, log } = options;
+    this.#refusals = new Seldom(clock, (count) => log.warn('bus_entry_refused', { count }));
+    this.#gapLines = new Seldom(clock, (count) => log.warn('bus_gap', { reason: this.#why, count }));
   }
 
   read({ fields }: Raw): void {
@@ -52,23 +54,19 @@ export class Inbox {
 
   /** The reader goes on behind what was lost. */
   lost(loss: Loss): void {
-    this.#senders.forget();
+    this.#senders.passOver();
     this.#gap(loss);
   }
 
   #gap(why: Loss): void {
     this.#gaps.add();
-    this.#options.log.warn('bus_gap', { reason: why });
+    this.#why = why;
+    this.#gapLines.happened();
     this.#options.local.missed();
   }
 
   #refuse(): void {
-    const { clock, log } = this.#options;
     this.#refused.add();
-    this.#refusedSince += 1;
-    if (clock.elapsed() < this.#quietUntil) return;
-    log.warn('bus_entry_refused', { count: this.#refusedSince });
-    this.#refusedSince = 0;
-    this.#quietUntil = clock.elapsed() + QUIET_MS;
+    this.#refusals.happened();
   }
 }

@@ -1,6 +1,6 @@
 import { script } from './script.ts';
 
-/** `<count>:<end>`, the end by the clock of Redis: what is not spelt so, or is over, counts for nothing. */
+/** `<count>:<end>`, the end by the clock of Redis: what is not spelt so, is over, or is to last longer than any does, counts for nothing. */
 const ENDS = `
 local time = redis.call('TIME')
 local now = time[1] * 1000 + math.floor(time[2] / 1000)
@@ -14,7 +14,8 @@ local total, counts = count, redis.call('HGETALL', KEYS[1])
 for at = 1, #counts, 2 do
   if counts[at] ~= replica then
     local other, ends = string.match(counts[at + 1], '^(%d+):(%d+)$')
-    if ends and tonumber(ends) > now then total = total + tonumber(other) else redis.call('HDEL', KEYS[1], counts[at]) end
+    local left = ends and tonumber(ends) - now
+    if left and left > 0 and left <= life then total = total + tonumber(other) else redis.call('HDEL', KEYS[1], counts[at]) end
   end
 end
 if total > limit then return 0 end

@@ -24,6 +24,8 @@ const LIFE_MS = 30_000;
 const RENEWALS = 3;
 /** Owners in one command, so that none keeps Redis busy. */
 const BATCH = 200;
+/** Owners to whom a count may stand that they do not have; of more it ends by itself. */
+const MAX_UNSURE = 1000;
 
 /**
  * One hash an owner, in it a count for each replica, with the time of Redis at which it ends. What is told is always how
@@ -34,11 +36,14 @@ export class RedisLeases implements Leases {
   readonly #life: number;
   /** What there is here: of no more owners than there are connections. */
   readonly #held = new Map<string, number>();
+  /** Owners of whom something was sent and not answered: it may be written yet, when they have nothing any more. */
+  readonly #unsure = new Set<string>();
   /** Owners whose count is to be told. */
   readonly #untold = new Set<string>();
   readonly #stopState: () => void;
   #stopTimer: Cancel = () => {};
   #isTelling = false;
+  #telling: Promise<void> = Promise.resolve();
   #closing: Promise<void> | undefined;
 
   constructor(parts: RedisLeasesParts) {
@@ -59,6 +64,7 @@ export class RedisLeases implements Leases {
       if (this.#countOf(owner) < count) this.#tell(owner);
       return answer !== 0;
     } catch {
+      this.#doubt([owner]);
       return true;
     }
   }
@@ -96,13 +102,21 @@ export class RedisLeases implements Leases {
   }
 
   #renew(): void {
-    this.#tell(...this.#held.keys());
+    const owners = [...this.#held.keys(), ...this.#unsure];
+    if (this.#canTell) this.#unsure.clear();
+    this.#tell(...owners);
+  }
+
+  #doubt(owners: readonly string[]): void {
+    for (const owner of owners) {
+      if (this.#unsure.size < MAX_UNSURE) this.#unsure.add(owner);
+    }
   }
 
   #tell(...owners: readonly string[]): void {
     if (!this.#canTell) return;
     for (const owner of owners) this.#untold.add(owner);
-    if (!this.#isTelling) void this.#tellAll();
+    if (!this.#isTelling) this.#telling = this.#tellAll();
   }
 
   /** One command after the other; what comes meanwhile goes with the next. */
@@ -132,15 +146,19 @@ export class RedisLeases implements Leases {
     const [first, ...others] = owners.map((owner) => this.#keyOf(owner));
     if (first === undefined) return;
     const counts = owners.map((owner) => String(this.#countOf(owner)));
-    await TELL(this.#parts.redis, [first, ...others], [this.#parts.replica, String(this.#life), ...counts]);
+    const args = [this.#parts.replica, String(this.#life), ...counts];
+    await TELL(this.#parts.redis, [first, ...others], args).catch((error: unknown) => {
+      this.#doubt(owners);
+      throw error;
+    });
   }
 
   async #release(): Promise<void> {
     this.#stopTimer();
     this.#stopState();
-    for (const owner of this.#held.keys()) this.#untold.add(owner);
+    for (const owner of [...this.#held.keys(), ...this.#unsure]) this.#untold.add(owner);
     this.#held.clear();
-    const sent: Promise<void>[] = [];
+    const sent: Promise<void>[] = [this.#telling];
     // All at once: together they take no longer than one may.
     while (this.#parts.redis.isUp && this.#untold.size > 0) sent.push(this.#send(this.#nextBatch()));
     await Promise.allSettled(sent);

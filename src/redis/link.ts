@@ -14,6 +14,8 @@ export class Link {
   readonly #clock: Clock;
   readonly #probe: string;
   #inFlight = 0;
+  /** Why it ended: what was under way fails for that too. */
+  #ending: unknown;
   #cancelProbe: Cancel = () => {};
   #lost: ((reason: unknown) => void) | undefined;
 
@@ -55,7 +57,7 @@ export class Link {
       return await sent;
     } catch (error) {
       if (!keepsLink(error)) this.#end(error);
-      throw error;
+      throw this.#ending ?? error;
     } finally {
       this.#inFlight -= 1;
       cancelDead();
@@ -64,6 +66,7 @@ export class Link {
 
   #end(reason: unknown): void {
     const lost = this.#lost;
+    this.#ending ??= reason;
     this.destroy();
     lost?.(reason);
   }

@@ -21,16 +21,13 @@ export const NO_STREAM: StreamState = { lastId: '0-0', firstId: undefined, lengt
 
 const ID = /^\d{1,20}-\d{1,20}$/;
 
-/** Reads the answer to XINFO STREAM; undefined for what is none. */
+/** Reads last id, length, how many were added and first id, of which the last two may be null; undefined for anything else. */
 export function readStreamState(reply: Reply): StreamState | undefined {
   if (!Array.isArray(reply)) return undefined;
-  const said = new Map<Reply, Reply>();
-  for (let at = 0; at + 1 < reply.length; at += 2) said.set(reply[at] ?? null, reply[at + 1] ?? null);
-  const [lastId, length, added] = [said.get('last-generated-id'), said.get('length'), said.get('entries-added')];
+  const [lastId, length, added, firstId] = reply;
   if (!isId(lastId) || typeof length !== 'number') return undefined;
-  const first = said.get('first-entry');
-  const firstId = Array.isArray(first) && isId(first[0]) ? first[0] : undefined;
-  return { lastId, firstId, length, added: typeof added === 'number' ? added : undefined };
+  const known = { added: typeof added === 'number' ? added : undefined, firstId: isId(firstId) ? firstId : undefined };
+  return { lastId, length, ...known };
 }
 
 export function isId(value: unknown): value is string {
@@ -46,8 +43,11 @@ export function advanced({ count }: Position, id: string, entries: number): Posi
   return { id, count: count === undefined ? undefined : count + entries };
 }
 
-/** `trimmed` away unread; the stream is another one, whose ids go `backwards`; or as many are `missing` as were added and not read. */
-export type Loss = 'trimmed' | 'backwards' | 'missing';
+/**
+ * `trimmed` away unread; the stream is another one, whose ids go `backwards`; as many are `missing` as were added and not
+ * read; or passed over, because they are too `long` to be read.
+ */
+export type Loss = 'trimmed' | 'backwards' | 'missing' | 'long';
 
 /**
  * Whether a reader at `position` has missed entries, as far as can be told now. A stream that was emptied or trimmed behind

@@ -1,6 +1,7 @@
 import type { Change } from '../ports/bus.ts';
 import type { Cancel, Clock } from '../ports/clock.ts';
 import type { Counter, Meter } from '../ports/meter.ts';
+import { Backlog } from './backlog.ts';
 import { isAnswer, type Redis } from './connection.ts';
 import { type Entries, fitsEntry, type Hint } from './entry.ts';
 
@@ -12,7 +13,9 @@ export interface PublisherOptions {
   readonly identity: string;
   readonly clock: Clock;
   readonly meter: Meter;
-  /** `isRefused` is another one. */
+  /** Milliseconds within which clients are told of an update once: it is written twice at most. */
+  readonly coalesceMs: number;
+  /** `refusal` is another one. */
   readonly changed: () => void;
 }
 
@@ -21,13 +24,11 @@ interface Numbered {
   readonly number: number;
 }
 
-/** Changes that wait for the server; more are lost, and others then told that everything may have changed. */
-export const MAX_WAITING = 1000;
 /** Entries the stream keeps, about. */
 const KEPT = '10000';
 /** Entries written without waiting for the answers to those before. */
 const WINDOW = 64;
-/** Milliseconds from one window to the next: a change that is published again and again meanwhile is one entry. */
+/** Milliseconds from one window to the next: a list that changes again and again meanwhile is one entry. */
 const PAUSE_MS = 25;
 const RETRY_MS = 1000;
 
@@ -36,10 +37,9 @@ export class Publisher {
   readonly #options: PublisherOptions;
   readonly #published: Counter;
   readonly #lost: Counter;
-  readonly #waiting = new Map<string, Change>();
+  readonly #waiting: Backlog;
   /** Numbered, and not known to be in the stream. */
   #open: Numbered[] = [];
-  #everything = false;
   #number = 0;
   #refusal: string | undefined;
   #isWriting = false;
@@ -51,6 +51,7 @@ export class Publisher {
 
   constructor(options: PublisherOptions) {
     this.#options = options;
+    this.#waiting = new Backlog({ coalesceMs: options.coalesceMs, elapsed: () => options.clock.elapsed() });
     this.#published = options.meter.counter('bus_entries_total', { stage: 'published' });
     this.#lost = options.meter.counter('bus_entries_total', { stage: 'lost' });
     this.#unwatch = options.redis.onState((isUp) => isUp && this.#write());
@@ -63,11 +64,8 @@ export class Publisher {
 
   publish(change: Change): void {
     if (this.#closed) return;
-    const key = JSON.stringify([change.kind, change.upstream, change.kind === 'updated' ? change.uri : '']);
-    if (this.#waiting.has(key)) return;
     if (!fitsEntry(change)) return this.#lost.add();
-    if (this.#waiting.size < MAX_WAITING) this.#waiting.set(key, change);
-    else this.#overflow();
+    if (!this.#waiting.keep(change)) this.#lost.add();
     this.#write();
   }
 
@@ -80,11 +78,6 @@ export class Publisher {
     this.#cancelRetry();
   }
 
-  #overflow(): void {
-    this.#everything = true;
-    this.#lost.add();
-  }
-
   #write(): void {
     this.#cancelRetry();
     if (!this.#isWriting) this.#written = this.#writeAll();
@@ -95,7 +88,7 @@ export class Publisher {
     let isGood = true;
     while (isGood && this.#options.redis.isUp) {
       this.#numberNext();
-      if (this.#open.length === 0) break;
+      if (this.#open.length === 0 && this.#waiting.isEmpty) break;
       isGood = await this.#writeOpen();
       if (isGood && !this.#closed) await this.#pause();
     }
@@ -121,14 +114,7 @@ export class Publisher {
   /** What is left of a failed window goes first and alone. */
   #numberNext(): void {
     if (this.#open.length > 0) return;
-    for (const [key, change] of this.#waiting) {
-      if (this.#open.length === WINDOW) return;
-      this.#waiting.delete(key);
-      this.#open.push(this.#numbered(change));
-    }
-    if (!this.#everything || this.#open.length === WINDOW) return;
-    this.#everything = false;
-    this.#open.push(this.#numbered({ kind: 'everything' }));
+    this.#open = this.#waiting.take(WINDOW, this.#closed).map((hint) => this.#numbered(hint));
   }
 
   #numbered(hint: Hint): Numbered {

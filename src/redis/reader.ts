@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Cancel, Clock } from '../ports/clock.ts';
-import type { Redis } from './connection.ts';
+import { isLongReply, type Redis } from './connection.ts';
 import { advanced, endOf, type Loss, lossAt, type Position } from './position.ts';
 import { BATCH, lookAt, type Raw, readAfter } from './stream.ts';
 
@@ -31,6 +31,8 @@ export class Reader {
   /** Nothing was missed before it was connected as it is now. */
   #isCurrent = false;
   #failure: string | undefined;
+  /** What comes next is too long to be read. */
+  #isStuck = false;
   #checkAt = 0;
   #wake: () => void = () => {};
   #closed = false;
@@ -80,7 +82,10 @@ export class Reader {
     const position = isDue ? await this.#checked(this.#position) : this.#position;
     if (this.#closed) return;
     this.#position = position;
-    const entries = await readAfter(redis, stream, position.id);
+    const entries = await readAfter(redis, stream, position.id).catch((error: unknown) => {
+      this.#isStuck = isLongReply(error);
+      throw error;
+    });
     if (entries.length === 0 || entries.length === BATCH) this.#checkAt = 0;
     await this.#deal(position, entries);
   }
@@ -96,7 +101,8 @@ export class Reader {
   async #checked(position: Position): Promise<Position> {
     const { redis, stream, clock, lost } = this.#options;
     const state = await lookAt(redis, stream);
-    const loss = lossAt(position, state);
+    const loss = this.#isStuck ? 'long' : lossAt(position, state);
+    this.#isStuck = false;
     if (loss === undefined) {
       // Only at the end it is seen for certain that nothing is missing.
       this.#checkAt = state.lastId === position.id ? clock.elapsed() + CHECK_MS : 0;

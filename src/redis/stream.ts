@@ -1,5 +1,6 @@
-import { isAnswer, type Redis, type Reply } from './connection.ts';
+import type { Redis, Reply } from './connection.ts';
 import { isId, NO_STREAM, readStreamState, type StreamState } from './position.ts';
+import { script } from './script.ts';
 
 /** An entry as it stands in the stream, by whomever. */
 export interface Raw {
@@ -14,12 +15,34 @@ const BLOCK_MS = 3000;
 /** How much later the answer may come. */
 const SLACK_MS = 1000;
 
+/**
+ * What XINFO STREAM says, without the entries it brings along. Only FULL leaves out the last one, and that may be of any
+ * length: Redis would be busy with it for seconds. A stream that is larger than the gateway's own entries can make it is
+ * somebody else's work and is emptied, for the first one is brought along also there; its numbers stay, by which others
+ * see that something was lost. Where the server does not tell the size nothing goes.
+ */
+const LOOK = script(`
+local function isTooLarge()
+  local size = redis.pcall('MEMORY', 'USAGE', KEYS[1], 'SAMPLES', '1')
+  return type(size) == 'number' and size > (redis.call('XLEN', KEYS[1]) + 1) * 65536
+end
+if isTooLarge() then redis.call('XTRIM', KEYS[1], 'MAXLEN', '0') end
+-- Its consumer groups, of which the gateway has none.
+if isTooLarge() then redis.call('DEL', KEYS[1]) end
+local info = redis.pcall('XINFO', 'STREAM', KEYS[1], 'FULL', 'COUNT', '1')
+if info.err then
+  if string.find(info.err, 'no such key', 1, true) then return false end
+  return info
+end
+local said = {}
+for at = 1, #info, 2 do said[info[at]] = info[at + 1] end
+local first = said['entries'][1]
+return { said['last-generated-id'], said['length'], said['entries-added'] or false, first and first[1] or false }
+`);
+
 export async function lookAt(redis: Redis, stream: string): Promise<StreamState> {
-  const reply = await redis.send(stream, ['XINFO', 'STREAM', stream]).catch((error: unknown) => {
-    if (isAnswer(error) && error instanceof Error && error.message === 'ERR no such key') return undefined;
-    throw error;
-  });
-  if (reply === undefined) return NO_STREAM;
+  const reply = await LOOK(redis, [stream], []);
+  if (reply === null) return NO_STREAM;
   const state = readStreamState(reply);
   if (state === undefined) throw new Error('XINFO STREAM was answered in an unknown form');
   return state;

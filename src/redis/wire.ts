@@ -1,4 +1,7 @@
 import { ErrorReply } from '@redis/client';
+import { limitReplies } from './reply-limit.ts';
+
+limitReplies();
 
 /** What a server answers, as RESP2 has it. */
 export type Reply = string | number | null | readonly Reply[];

@@ -43,12 +43,22 @@ describe('a password', () => {
 
   test('of a user with no more rights than the bus needs', async () => {
     const server = await redisServer();
-    const rights = ['~{test}:*', '+type', '+xadd', '+xread', '+xinfo|stream'];
+    const rights = [
+      '~{test}:*',
+      '+type',
+      '+xadd',
+      '+xread',
+      '+xinfo|stream',
+      '+xlen',
+      '+memory|usage',
+      '+eval',
+      '+evalsha',
+    ];
     await server.command('ACL', 'SETUSER', 'gateway', 'on', '>secret', ...rights);
     const url = `redis://gateway:secret@127.0.0.1:${server.port}`;
     await talks([url, url]);
     await server.command('ACL', 'SETUSER', 'gateway', '-xinfo|stream');
-    expect(await refusal(url)).toContain('NOPERM');
+    expect(await refusal(url)).toMatch(/NOPERM|can't run this command/);
   });
 });
 

@@ -87,7 +87,7 @@ describe('a gap: anything may have changed, and what comes next is heard', () =>
     expect(here.meter.read('bus_entries_total', { stage: 'lost' })).toBe(10);
     proxy.mend();
     await expect.poll(there.missed, POLL).toBe(1);
-    expect(there.uris()).toEqual(Array.from({ length: 1000 }, (_, at) => `x://${at}`));
+    await expect.poll(there.uris, POLL).toEqual(Array.from({ length: 1000 }, (_, at) => `x://${at}`));
     expect(there.meter.read('bus_gaps_total', {})).toBe(0);
   });
 });

@@ -40,6 +40,16 @@ describe('Redis is down at the start', () => {
   });
 });
 
+test('a server that takes connections and says nothing is said not to answer', async () => {
+  const server = await redisServer();
+  server.freeze();
+  // A database is asked for before the first command.
+  const { bus, log } = redisBus(`${server.url}/1`);
+  await bus.opened;
+  server.thaw();
+  expect(log.lines[0]).toEqual({ event: 'bus_down', fields: { reason: 'Redis does not answer' } });
+});
+
 test('what is published once the bus is open is heard, though nobody waited for more', async () => {
   const server = await redisServer();
   const here = await replica(server.url);

@@ -75,10 +75,21 @@ test('a Redis that says nothing keeps nobody waiting for more than its time', as
   server.thaw();
 });
 
+test('a replica that closes before Redis knows its scripts gives back what it has', async () => {
+  const { server, one, here } = await pair();
+  await server.command('SCRIPT', 'FLUSH');
+  expect(await here.claim('alice', 1)).toBe(true);
+  here.settle('alice', 0);
+  await here.close();
+  await one.close();
+  expect(await server.command('KEYS', '*')).toEqual([]);
+});
+
 test('what somebody else wrote there counts for nothing', async () => {
   const { server, here } = await pair();
   const key = `{own}:connections:${nameOf('alice')}`;
   await server.command('HSET', key, 'a', 'x', 'b', '5', 'c', '-5:9999999999999', 'd', '5:1', 'e', '');
+  await server.command('HSET', key, 'f', '5:9999999999999', 'g', `5:${'9'.repeat(400)}`);
   expect([await here.claim('alice', 2), await here.claim('alice', 3)]).toEqual([true, false]);
   expect(await server.command('HLEN', key)).toBe(1);
   await server.command('SET', `{own}:connections:${nameOf('bob')}`, 'no hash');

@@ -30,7 +30,7 @@ export function redisBus(url: string, choice: BusChoice = {}) {
   const options = { address, probe: keysOf(prefix)('changes'), clock, ca };
   const commands = openRedis(options);
   const reading = openRedis(options);
-  const parts = { commands, reading, keys: keysOf(prefix), mac: createMac(keys, 'bus'), clock, meter };
+  const parts = { commands, reading, keys: keysOf(prefix), mac: createMac(keys, 'bus'), clock, meter, coalesceMs: 100 };
   const bus = new RedisBus({ ...parts, local: new MemoryBus(choice.log ?? log), log: choice.log ?? log });
   const close = async () => {
     await bus.close();

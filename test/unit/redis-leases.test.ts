@@ -123,6 +123,37 @@ test('what is settled while its claim is under way is told once more after it', 
   expect(told(redis)).toEqual([['alice 1'], ['alice 1']]);
 });
 
+test('an owner whose claim was not answered, and who has gone since, is told to have none when Redis is back', async () => {
+  const redis = fakeRedis(async () => {
+    throw new Error('Redis did not answer within 1000 ms');
+  });
+  const { leases, clock } = open(redis);
+  expect(await leases.claim('alice', 1)).toBe(true);
+  expect(await leases.claim('bob', 1)).toBe(true);
+  redis.turn(false);
+  leases.settle('alice', 0);
+  redis.answer = async () => 1;
+  redis.turn(true);
+  await turn();
+  expect(told(redis)).toEqual([['bob 1', 'alice 0']]);
+  clock.advance(10_000);
+  await turn();
+  expect(told(redis).at(-1)).toEqual(['bob 1']);
+});
+
+test('there are no more than 1,000 such owners', async () => {
+  const redis = fakeRedis(async () => {
+    throw new Error('Redis did not answer within 1000 ms');
+  });
+  const { leases } = open(redis);
+  for (let at = 0; at < 1100; at += 1) await leases.claim(`o${at}`, 1);
+  redis.turn(false);
+  for (let at = 0; at < 1100; at += 1) leases.settle(`o${at}`, 0);
+  redis.answer = async () => 1;
+  redis.turn(true);
+  await expect.poll(() => told(redis).flat().length).toBe(1000);
+});
+
 test('a replica that closes gives back all it has, and says nothing afterwards', async () => {
   const redis = fakeRedis();
   const { leases, clock, set } = open(redis);

@@ -10,11 +10,19 @@ test('entries of a process follow on each other', () => {
   expect(heard('a', 9, 10, 8)).toEqual(['missing', 'next', 'again']);
 });
 
-test('after a loss of any it is unknown what is next', () => {
+test('after a loss of any it is unknown what is next, but not what was heard before', () => {
   const senders = new Senders();
   senders.heard('a', 5);
-  senders.forget();
-  expect(senders.heard('a', 9)).toBe('next');
+  senders.heard('b', 5);
+  senders.passOver();
+  expect([5, 9, 9, 10, 12].map((number) => senders.heard('a', number))).toEqual([
+    'again',
+    'next',
+    'again',
+    'next',
+    'missing',
+  ]);
+  expect(senders.heard('b', 6)).toBe('next');
 });
 
 test('of more than 1,000 the one heard least lately is forgotten', () => {
