@@ -61,7 +61,7 @@ export const limitsSchema = z.strictObject({
   subscriptions: says(count().prefault(64), 'Resources one session may be subscribed to.'),
   requestsPerSecond: says(
     rate.nullable().prefault({ rate: 100, burst: 200 }),
-    'What one principal may send on all its sockets: a request counts 1, a malformed message 5, any other 0.2; null for no limit.',
+    'What one principal may send on all its sockets of one replica: a request counts 1, a malformed message 5, any other 0.2; null for no limit.',
   ),
   outbox: says(
     size().prefault('16MiB'),
