@@ -24,14 +24,14 @@ put(redis, 'password', password);
 put(redis, 'redis.conf', redisConfiguration());
 put(issuer, 'made', '');
 
-/** Nothing on disk: what Redis holds is hints, one-time tickets and counts, all of which may be lost. */
+/** Nothing on disk: what Redis holds is hints, one-time tickets and counts, all of which may be lost. Hints of the longest URIs come to 200 MB. */
 function redisConfiguration() {
   return [
     `requirepass ${password}`,
     'bind * -::*',
     'save ""',
     'appendonly no',
-    'maxmemory 128mb',
+    'maxmemory 256mb',
     'maxmemory-policy noeviction',
     '',
   ].join('\n');

@@ -16,8 +16,11 @@ const PACKAGES: Readonly<Record<string, string>> = {
   nsenter: 'util-linux',
   prometheus: 'prometheus',
   promtool: 'prometheus',
+  'redis-cli': 'redis-tools',
   'redis-server': 'redis-server',
-  unshare: 'util-linux',
+  setpriv: 'util-linux',
+  'tini-static': 'tini',
+  wget: 'wget',
 };
 
 /** The program groups that are running, so that none outlives the checks. */

@@ -32,6 +32,7 @@ export async function partsAndReturns(deploy: Deploy): Promise<string> {
   await story.bothHear('second');
   const redisBack = await story.cutOff(network.redis, ['--alias', 'redis'], 'third');
   const gatewayBack = await story.cutOff(network.gateways[1], [], 'fourth');
+  story.toldOnceOf(3);
   await story.close();
   return `caught up ${redisBack} ms after Redis was back, ${gatewayBack} ms after a gateway was`;
 }
@@ -105,6 +106,15 @@ class Story {
     expect(caughtUp !== undefined, 'the other gateway does not catch up');
     for (const gateway of network.gateways) await this.busIs(gateway, 1);
     return caughtUp;
+  }
+
+  /** Nothing came later a second time. */
+  toldOnceOf(changes: number): void {
+    const told = [this.near.told, this.far.told];
+    expect(
+      told.every((times) => times === changes),
+      `of ${changes} changes the watchers were told ${told.join(' and ')} times`,
+    );
   }
 
   async close(): Promise<void> {

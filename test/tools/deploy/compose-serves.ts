@@ -2,6 +2,7 @@ import { openSdkCaller } from '../trial/sdk-caller.ts';
 import type { Deploy } from './check.ts';
 import { CLOSING, ComposeNetwork } from './compose-network.ts';
 import { expect, expectSoon } from './expect.ts';
+import { dashboardQueries } from './prometheus-queries.ts';
 
 const SCRAPED_MS = 30_000;
 
@@ -31,8 +32,8 @@ export async function networkServes(deploy: Deploy): Promise<string> {
   }
   for (const caller of callers) await caller.close();
   await judgeRefusals(port);
-  await judgePrometheus(network);
-  return `up again in ${seconds.toFixed(1)} s; without Grafana, which has no program here`;
+  const shown = await judgePrometheus(network, deploy.root);
+  return `up again in ${seconds.toFixed(1)} s; ${shown}; without Grafana, which has no program here`;
 }
 
 async function judgeFiles(run: (...command: string[]) => Promise<string>): Promise<void> {
@@ -48,10 +49,13 @@ async function judgeRefusals(port: number): Promise<void> {
   expect(status === 401, `a bad token gets ${status}`);
 }
 
-async function judgePrometheus(network: ComposeNetwork): Promise<void> {
+/** Says how much of the dashboard has something to show: the few calls of this check do not make everything happen. */
+async function judgePrometheus(network: ComposeNetwork, root: string): Promise<string> {
   const url = `http://127.0.0.1:${await network.port(9090)}/api/v1`;
   const ask = async <T>(path: string): Promise<T> => {
-    const { data }: { data: T } = JSON.parse(await (await fetch(`${url}/${path}`, CLOSING)).text());
+    const text = await (await fetch(`${url}/${path}`, CLOSING)).text();
+    const { data, error }: { data?: T; error?: string } = JSON.parse(text);
+    expect(data !== undefined, `Prometheus answers ${path} with ${error}`);
     return data;
   };
   const up = async () => (await ask<Answer>('query?query=sum(up)')).result[0]?.value[1];
@@ -63,4 +67,16 @@ async function judgePrometheus(network: ComposeNetwork): Promise<void> {
   const rules = (await ask<Rules>('rules')).groups.flatMap((group) => group.rules);
   const bad = rules.filter(({ health }) => health === 'err').map(({ name }) => name);
   expect(rules.length > 0 && bad.length === 0, `${rules.length} rules, with errors: ${bad.join(', ')}`);
+  const queries = dashboardQueries(root).map(({ expression }) => `query?${new URLSearchParams({ query: expression })}`);
+  const filled = async () => {
+    const answers = await Promise.all(queries.map((query) => ask<Answer>(query)));
+    return answers.filter(({ result }) => result.length > 0).length;
+  };
+  let last = 0;
+  const mostAre = async () => {
+    last = await filled();
+    return last > queries.length / 2;
+  };
+  await expectSoon(mostAre, SCRAPED_MS, () => `${last} of ${queries.length} queries of the dashboard have series`);
+  return `${last} of ${queries.length} queries of the dashboard have series`;
 }

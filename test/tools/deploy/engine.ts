@@ -36,12 +36,12 @@ export class Engine {
     mkdirSync(home, { recursive: true });
     const log = join(home, `${network}.log`);
     const file = openSync(log, 'a');
-    const child = spawn('unshare', [...namespaces(network), ...daemon(home, network)], {
+    const child = spawn('setpriv', [...ENDS_WITH_US, ...namespaces(network), ...daemon(home, network)], {
       detached: true,
       stdio: ['ignore', file, file],
     });
     closeSync(file);
-    const failed = once(child, 'error').then(([error]) => Promise.reject(missing('unshare', error)));
+    const failed = once(child, 'error').then(([error]) => Promise.reject(missing('setpriv', error)));
     const engine = new Engine(deploy, network, child, client);
     deploy.onEnd(() => engine.stop());
     const isReady = async () => child.exitCode !== null || (await engine.answers());
@@ -77,10 +77,18 @@ export class Engine {
     if (!this.isRunning) return;
     const gone = once(this.child, 'exit');
     await this.endContainers();
-    process.kill(this.pid, 'SIGTERM');
-    if (await until(() => !this.isRunning, STOP_MS, 50)) return;
+    if (this.tell('SIGTERM') && (await until(() => !this.isRunning, STOP_MS, 50))) return;
     this.child.kill('SIGKILL');
     await gone;
+  }
+
+  /** False where it has no process: 0 would be this program's own group. */
+  private tell(signal: NodeJS.Signals): boolean {
+    try {
+      return this.pid > 0 && process.kill(this.pid, signal);
+    } catch {
+      return false;
+    }
   }
 
   /** Those that start meanwhile are ended with the engine. */
@@ -106,6 +114,9 @@ export class Engine {
     );
   }
 }
+
+/** Also when this program is killed and can end nothing itself. */
+const ENDS_WITH_US = ['--pdeathsig', 'KILL', '--', 'unshare'];
 
 function namespaces(network: Network): string[] {
   const net = network === 'own' ? ['--net'] : [];

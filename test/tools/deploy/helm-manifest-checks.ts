@@ -103,7 +103,8 @@ async function restricted(deploy: Deploy): Promise<string> {
   return '2 pods';
 }
 
-function same(found: unknown, wanted: unknown): void {
+/** Fails where they differ; keys in their order. */
+export function same(found: unknown, wanted: unknown): void {
   const [text, right] = [JSON.stringify(found), JSON.stringify(wanted)];
   if (text !== right) throw new Error(`${text} where ${right} belongs`);
 }

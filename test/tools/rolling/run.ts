@@ -27,7 +27,10 @@ type Task = () => Promise<unknown> | unknown;
 const { given } = readOptions(DEFAULTS);
 const ends: Task[] = [];
 const clean = async () => {
-  for (const task of ends.splice(0).reverse()) await Promise.resolve(task()).catch(() => {});
+  for (const task of ends.splice(0).reverse())
+    await Promise.resolve()
+      .then(task)
+      .catch(() => {});
 };
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const)
   process.once(signal, () => void clean().finally(() => process.exit(1)));
