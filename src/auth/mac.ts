@@ -11,8 +11,8 @@ const MAC_TEXT = /^[A-Za-z0-9_-]{43}$/;
 export type MacPurpose = 'bus' | 'owner';
 
 /**
- * HMAC-SHA-256 under keys derived from `keys` (texts of at least 32 bytes): the first signs, every one verifies, so that
- * keys are rotated as those of the seal, whose they are.
+ * HMAC-SHA-256 under keys derived from `keys` (texts of at least 32 bytes). They are those of the seal and are rotated
+ * with them: the first signs, every one verifies.
  */
 export function createMac(keys: readonly [string, ...string[]], purpose: MacPurpose): Mac {
   const [first, ...others] = keys;

@@ -97,13 +97,16 @@ const drain = z.strictObject({
   notice: says(duration('zero').prefault('0s'), 'How long the gateway goes on as usual after it was told to stop.'),
   inFlight: says(
     duration('zero').prefault('30s'),
-    'How long calls under way may take once the gateway was told to stop.',
+    'How long calls under way may take once it is the turn of their socket to close.',
   ),
   waves: says(duration('zero').prefault('10s'), 'Over how long the closing of sockets is spread.'),
 });
 
 export const timingSchema = z.strictObject({
-  listChangeCoalesce: says(duration('zero').prefault('100ms'), 'Changes of a list within this time are one change.'),
+  listChangeCoalesce: says(
+    duration('zero').prefault('100ms'),
+    'Changes of a list within this time are one change, and a session is told of an updated resource once within it.',
+  ),
   resumeWindow: says(duration('zero').prefault('0s'), 'How long a lost session waits to be resumed.'),
   drain: drain.prefault({}),
 });

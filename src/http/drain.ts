@@ -31,8 +31,8 @@ export interface DrainTiming {
 const CLOSING_MS = 1500;
 
 /**
- * The way a gateway's sockets go when it shuts down: notice, then each in its turn, idle ones first, a busy one when its
- * calls have ended, and so long after its turn as calls may take in any case. Until its turn a socket is served
+ * The way a gateway's sockets go when it shuts down: notice, then each in its turn, idle ones first. A busy one goes when
+ * its calls have ended, and in any case when the time they have after its turn is over. Until its turn a socket is served
  * as usual: clients at work would otherwise all be refused, and come back, at once. Takes at most the sum of its times
  * and CLOSING_MS; without sockets nothing but the notice.
  */

@@ -7,7 +7,7 @@ export interface BacklogOptions {
   readonly elapsed: () => number;
 }
 
-/** Updates that wait; more are lost, and others then told that everything may have changed. */
+/** Updates that may wait; of more than these the others are told that everything may have changed. */
 export const MAX_WAITING = 1000;
 /** That is said at most so often, for it makes every replica list everything. */
 const EVERYTHING_MS = 1000;

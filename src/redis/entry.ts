@@ -16,7 +16,7 @@ export interface Entry {
 
 const VERSION = '1';
 /** UTF-16 units of a URI as JSON text: a longer one is not carried, nor read. */
-export const MAX_URI = 16 * 1024;
+const MAX_URI = 16 * 1024;
 const NAMES = ['version', 'from', 'number', 'kind', 'upstream', 'uri', 'mac'] as const;
 const IDENTITY = /^[A-Za-z0-9_-]{22}$/;
 const UPSTREAM = /^[a-z0-9-]{1,24}$/;

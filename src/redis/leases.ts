@@ -24,7 +24,7 @@ const LIFE_MS = 30_000;
 const RENEWALS = 3;
 /** Owners in one command, so that none keeps Redis busy. */
 const BATCH = 200;
-/** Owners to whom a count may stand that they do not have; of more it ends by itself. */
+/** Owners that are remembered because Redis may hold a count they do not have; that of any other ends by itself. */
 const MAX_UNSURE = 1000;
 
 /**
@@ -60,7 +60,7 @@ export class RedisLeases implements Leases {
     const args = [replica, String(count), String(limit), String(this.#life)];
     try {
       const answer = await CLAIM(redis, [this.#keyOf(owner)], args);
-      // Sent in full after it was refused by its hash, it may have come after what was settled since.
+      // A script that the server did not know is sent twice: what was settled since may have come before it.
       if (this.#countOf(owner) < count) this.#tell(owner);
       return answer !== 0;
     } catch {
@@ -92,7 +92,7 @@ export class RedisLeases implements Leases {
     return this.#held.get(owner) ?? 0;
   }
 
-  /** Those before renewals of many owners come at the same time on all replicas. */
+  /** After a time chosen by chance, so that replicas do not renew many owners all at once. */
   #renewLater(): void {
     const wait = (this.#life / RENEWALS) * (0.9 + 0.2 * this.#parts.random());
     this.#stopTimer = this.#parts.clock.after(wait, () => {

@@ -79,7 +79,10 @@ export class Link {
   }
 }
 
-/** A server that may not be written to is no master any more; who fails in another way than by an answer is not there. Before Redis 7 what a script was told stands within its own error. */
+/**
+ * A server that refuses writes is no master any more, and one that fails otherwise than by an answer is not there. Before
+ * Redis 7 an error that a script met stands in the middle of the script's own.
+ */
 function keepsLink(error: unknown): boolean {
   return isAnswer(error) && error instanceof Error && !/\bREADONLY\b/.test(error.message);
 }

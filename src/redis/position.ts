@@ -44,8 +44,8 @@ export function advanced({ count }: Position, id: string, entries: number): Posi
 }
 
 /**
- * `trimmed` away unread; the stream is another one, whose ids go `backwards`; as many are `missing` as were added and not
- * read; or passed over, because they are too `long` to be read.
+ * Entries were `trimmed` away unread; ids went `backwards`, as the stream is another one; some are `missing`, by the count
+ * of the server or of their publisher; or they were passed over, being too `long` to be read.
  */
 export type Loss = 'trimmed' | 'backwards' | 'missing' | 'long';
 

@@ -57,7 +57,7 @@ export class Publisher {
     this.#unwatch = options.redis.onState((isUp) => isUp && this.#write());
   }
 
-  /** What the server said when it took an entry last; undefined where it did take it. */
+  /** Why the server refused what it was given last; undefined where it took it. */
   get refusal(): string | undefined {
     return this.#refusal;
   }

@@ -23,12 +23,12 @@ export interface ReaderOptions {
 const CHECK_MS = 5000;
 const RETRY_MS = 1000;
 
-/** Reads the stream from its end on, without a gap or knowing of each, until it is closed. */
+/** Reads the stream from its end on until it is closed, and knows of every gap. */
 export class Reader {
   readonly #options: ReaderOptions;
   readonly #unwatch: () => void;
   #position: Position | undefined;
-  /** Nothing was missed before it was connected as it is now. */
+  /** What was missed before the present connection has been looked for. */
   #isCurrent = false;
   #failure: string | undefined;
   /** What comes next is too long to be read. */

@@ -1,7 +1,7 @@
 import { Decoder } from '@redis/client/dist/lib/RESP/decoder.js';
 
 /** Bytes of one reply. The longest the gateway's own entries can make is a third of it. */
-export const MAX_REPLY = 16 * 1024 * 1024;
+const MAX_REPLY = 16 * 1024 * 1024;
 
 /** Someone put something huge where the gateway reads. */
 class LongReply extends Error {

@@ -17,8 +17,8 @@ const SLACK_MS = 1000;
 
 /**
  * What XINFO STREAM says, without the entries it brings along. Only FULL leaves out the last one, and that may be of any
- * length: Redis would be busy with it for seconds. A stream that is larger than the gateway's own entries can make it is
- * somebody else's work and is emptied, for the first one is brought along also there; its numbers stay, by which others
+ * length: Redis would be busy with it for seconds. FULL still brings the first one. So a stream that is larger than the
+ * gateway's own entries can make it, which is somebody else's work, is emptied before; its numbers stay, by which others
  * see that something was lost. Where the server does not tell the size nothing goes.
  */
 const LOOK = script(`

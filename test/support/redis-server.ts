@@ -105,7 +105,7 @@ interface Place {
 }
 
 /** One command on a connection of its own. */
-export async function commandAt({ host, port, password }: Place, args: readonly string[]): Promise<Reply> {
+async function commandAt({ host, port, password }: Place, args: readonly string[]): Promise<Reply> {
   const client = createClient({
     RESP: 2,
     disableClientInfo: true,

@@ -13,7 +13,7 @@ import { Tunnel } from './tunnel.ts';
 /** A connection that is kept alive would be counted by the gateway's listeners. */
 export const CLOSING = { headers: { connection: 'close' } };
 const UP_MS = 180_000;
-export const FRONT = 'deploy_front';
+const FRONT = 'deploy_front';
 
 /** What docker-compose.yml starts, on an engine with a network of its own. */
 export class ComposeNetwork {

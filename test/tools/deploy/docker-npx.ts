@@ -1,4 +1,4 @@
-import { existsSync } from 'node:fs';
+import { authorities } from './authorities.ts';
 import type { Deploy } from './check.ts';
 import { expect } from './expect.ts';
 import { CONFINED, configured, IMAGE, imagesOf } from './images.ts';
@@ -32,6 +32,6 @@ function configuration(deploy: Deploy): string {
 
 /** Where this machine reaches the registry through an authority of its own. */
 function authority(): string[] {
-  const file = process.env.NODE_EXTRA_CA_CERTS ?? '';
-  return existsSync(file) ? ['--volume', `${file}:/run/ca.pem:ro`, '--env', 'NODE_EXTRA_CA_CERTS=/run/ca.pem'] : [];
+  const file = authorities();
+  return file === undefined ? [] : ['--volume', `${file}:/run/ca.pem:ro`, '--env', 'NODE_EXTRA_CA_CERTS=/run/ca.pem'];
 }

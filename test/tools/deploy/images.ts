@@ -1,6 +1,7 @@
-import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
+import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { stringify } from 'yaml';
+import { authorities } from './authorities.ts';
 import type { Deploy } from './check.ts';
 import { Engine, type Network } from './engine.ts';
 import { RootFilesystem } from './root-filesystem.ts';
@@ -72,8 +73,8 @@ export class Images {
 
 /** Where this machine reaches the registry through an authority of its own. */
 function authority(): string[] {
-  const file = process.env.NODE_EXTRA_CA_CERTS ?? '';
-  return existsSync(file) ? ['--secret', `id=ca,src=${file}`] : [];
+  const file = authorities();
+  return file === undefined ? [] : ['--secret', `id=ca,src=${file}`];
 }
 
 /** Node and npm of the registry with what they need of this machine, under the name of the image the Dockerfile begins with. */
